@@ -262,6 +262,7 @@ void Actor::Create() {
   StartAfterOthers(definition);
   if (profile_.workflows) BecomeWorkflow(definition, Jobs());
   if (profile_.waits) WaitForOthers(definition, id);
+  if (profile_.events) ListenToEvents(definition);
   WriteJob(id,
            [&](WallTime now) { return p_.stores.jobs.CreateJob(id, definition, {.now = now}); });
 }
@@ -292,6 +293,7 @@ void Actor::Edit(const StoredJob& job) {
     edited.workflow->max_parallel = 1 + edited.workflow->max_parallel % 4;
   }
   if (profile_.waits) WaitForOthers(edited, job.job_id);
+  if (profile_.events) ChangeListening(edited, job.definition);
   WriteJob(job.job_id, [&](WallTime now) {
     return p_.stores.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = now});
   });
@@ -446,6 +448,7 @@ void Actor::Act() {
   }
   if (profile_.workflows && deeds_ % 9 == 0) return SkipSomeNode();
   if (profile_.waits && deeds_ % 16 == 0) return ReleaseSomething();
+  if (profile_.events && deeds_ % 2 == 0) return SendEvents();
   const std::vector<StoredJob> jobs = Jobs();
   if (jobs.empty()) return Create();
   const StoredJob& job = Pick(jobs);
@@ -468,6 +471,7 @@ void Actor::Act() {
 }
 
 void Actor::Calm() {
+  SendUnknownEvents();
   for (const ExecutorId& id : p_.executors) {
     static_cast<void>(p_.stores.executors.SetExecutorEnabled(id, true).ok());
     static_cast<void>(p_.stores.executors.SetExecutorDraining(id, false).ok());

@@ -14,6 +14,7 @@
 #include "common/ports/store/stores.h"
 #include "tests/sim/calendar_log.h"
 #include "tests/sim/checker.h"
+#include "tests/sim/events_check.h"
 #include "tests/sim/history.h"
 
 namespace carillon::sim {
@@ -38,6 +39,7 @@ struct ActorProfile {
   bool parts = false;  // most jobs have shards or a broadcast
   bool streaks = false;         // jobs are paused after failures, and many runs fail
   bool waits = false;           // most jobs wait for runs of earlier ones
+  bool events = false;          // events start most jobs
   bool calendars = false;       // half of the schedules obey a calendar, which is edited
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
@@ -47,6 +49,7 @@ class Actor {
   struct Ports {
     Stores stores;
     Checker& checker;
+    EventsCheck& events;
     std::function<WallTime()> now;
     std::function<void(const ChangedWork&)> nudge;  // as the API does after a call
     std::vector<ExecutorId> executors;
@@ -98,6 +101,15 @@ class Actor {
   void WaitForOthers(JobDefinition& job, const JobId& id);
   void Release(const RunKey& key);
   void ReleaseSomething();
+  // actor_events.cc
+  ScheduleSpec NewTrigger();
+  void ChangeTrigger(ScheduleSpec& spec);
+  void ListenToEvents(JobDefinition& job);
+  void ChangeListening(JobDefinition& edited, const JobDefinition& before);
+  std::string NewEvent(int number);
+  void SendEvents();
+  void Send(const EventPost& post, CallOutcome outcome);
+  void SendUnknownEvents();
   void PreferFires(std::vector<RunRow>& open) const;
   void ChooseParts(const RunRow& row, RetryRequest& request) const;
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;
@@ -122,6 +134,9 @@ class Actor {
   CalendarLog calendars_;
   int made_ = 0;
   size_t deeds_ = 0;
+  int events_made_ = 0;
+  std::vector<EventPost> sent_posts_;     // that were answered
+  std::vector<EventPost> unknown_posts_;  // that were not
 };
 
 }  // namespace carillon::sim

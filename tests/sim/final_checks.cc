@@ -105,7 +105,8 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports) {
     if (row.kind == RunKind::kBackfill) {
       backfilled[key.schedule_id].insert(key.fire);
     } else if (row.kind != RunKind::kManual && row.kind != RunKind::kDelay &&
-               row.kind != RunKind::kAfter && row.kind != RunKind::kWorkflow) {
+               row.kind != RunKind::kAfter && row.kind != RunKind::kWorkflow &&
+               row.kind != RunKind::kEvent) {
       planned[key.schedule_id].insert(key.fire);
     }
   }
@@ -113,6 +114,7 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports) {
   for (const auto& [id, life] : ports.history.lives()) {
     if (life.spec.kind == ScheduleKind::kDelay) continue;  // checked as its runs are planned
     if (life.spec.kind == ScheduleKind::kAfter) continue;  // dependents_check.h
+    if (life.spec.kind == ScheduleKind::kEvent) continue;  // events_check.h
     CheckLife(ports, life, {planned[id], backfilled[id]}, gaps[id]);
     planned.erase(id);
   }

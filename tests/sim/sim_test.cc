@@ -111,6 +111,10 @@ const Worlds kWorlds[] = {
      .options = {.waits = true},
      .least = {{"waits that were met", &Outcome::waits, 5},
                {"waits in vain", &Outcome::expired, 0.2}}},
+    // An event starts one run of each trigger that it matches, whoever sends it, however often.
+    {.name = "EventsStartOnce",
+     .options = {.events = true},
+     .least = {{"runs of events", &Outcome::events, 10}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.
     {.name = "EditedCalendarsAreObeyed",

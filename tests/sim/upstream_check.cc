@@ -39,7 +39,7 @@ bool WasLetGo(const memory::RunEntry& run) {
 
 bool HasTimes(const memory::JobEntry& job) {
   return !job.deleted && std::ranges::any_of(job.definition.schedules, [](const auto& spec) {
-    return spec.kind != ScheduleKind::kAfter;
+    return spec.kind != ScheduleKind::kAfter && spec.kind != ScheduleKind::kEvent;
   });
 }
 
@@ -256,7 +256,8 @@ UpstreamCheck::Chain UpstreamCheck::ChainTo(JobNo job) const {
     if (HasTimes(one)) continue;
     std::set<JobNo> before;
     for (const ScheduleSpec& spec : one.definition.schedules) {
-      if (one.deleted || spec.on == AfterOutcome::kFailure) continue;
+      if (one.deleted || spec.kind != ScheduleKind::kAfter) continue;
+      if (spec.on == AfterOutcome::kFailure) continue;
       before.insert(tables_.FindJob(JobId(spec.upstream))->job_no);
     }
     chain.ends.insert(before.begin(), before.end());

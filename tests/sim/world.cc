@@ -25,6 +25,13 @@ constexpr Duration kReleaseAfter = 120s;
 // Jobs that wait for others should do so where fires come from other jobs, too, and where the
 // next fire is not known for a while.
 WorldOptions WithKinds(WorldOptions options) {
+  if (options.events) {
+    options.dependents = options.seed % 5 == 1;
+    options.workflows = options.seed % 5 == 2;
+    options.waits = options.seed % 5 == 3;
+    options.parts = options.seed % 5 == 4;
+    return options;
+  }
   if (!options.waits) return options;
   options.dependents = options.seed % 4 == 1;
   options.delays = options.seed % 4 == 2;
@@ -75,6 +82,7 @@ World::World(const WorldOptions& options)
   network.SetFaults(plan_.network);
   stores.ObserveRuns([this](const RunRow* before, const RunRow* after) {
     checker.RunWritten(before, after);
+    events.RunWritten(before, after);
     const RunRow& row = after != nullptr ? *after : *before;
     fingerprint_ = (fingerprint_ ^ std::hash<RunKey>{}(row.key) ^ static_cast<uint64_t>(row.state) ^
                     static_cast<uint64_t>(row.attempt) << 8) *
@@ -96,7 +104,7 @@ World::World(const WorldOptions& options)
     executors_.push_back(std::make_unique<ExecutorProcess>(*this, i));
     processes_.push_back(executors_.back().get());
   }
-  if (options.letters || options.streaks || options.waits) {
+  if (options.letters || options.streaks || options.waits || options.events) {
     MutexLock lock(stores.tables.mu);
     stores.tables.schema = {.known = scheduler::kFanOutMigration,
                             .applied = scheduler::kFanOutMigration,
@@ -260,6 +268,7 @@ Outcome World::Run() {
   profile.parts = options_.parts;
   profile.streaks = options_.streaks;
   profile.waits = options_.waits;
+  profile.events = options_.events;
   profile.calendars = options_.calendars;
   profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
@@ -282,6 +291,7 @@ Outcome World::Run() {
   actor_ = std::make_unique<Actor>(
       Actor::Ports{.stores = store_ports,
                    .checker = checker,
+                   .events = events,
                    .now = [this] { return clock.Wall(); },
                    .nudge =
                        [this](const ChangedWork& work) {
@@ -369,6 +379,7 @@ void World::Rest(bool strict_misfire) {
   CheckWorkflowsEnded(ports);
   CheckPartsEnded(ports);
   CheckBackfills(ports);
+  events.AtRest();
   CheckQueuedRunsAreNoMisfires(ports);
   if (strict_misfire) CheckNoMisfireGap(ports);
   for (const auto& executor : executors_) {
@@ -405,6 +416,7 @@ Outcome World::Report() const {
           .letters = letters_ ? letters_->published() : 0,
           .pauses = streaks.pauses(),
           .waits = checker.waits().met(),
+          .events = events.started(),
           .expired = checker.waits().expired(),
           .faults = faults_seen_};
 }

@@ -22,6 +22,7 @@
 #include "tests/sim/backfiller.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/cluster_pause.h"
+#include "tests/sim/events_check.h"
 #include "tests/sim/fault_plan.h"
 #include "tests/sim/letters_check.h"
 #include "tests/sim/sim_process.h"
@@ -56,6 +57,7 @@ struct WorldOptions {
   bool letters = false;  // dead letters are published; members are killed, the bus is away
   bool streaks = false;  // jobs are paused after failures; no backfills
   bool waits = false;    // most jobs wait for others; by seed with dependents, delays, workflows
+  bool events = false;   // events start most jobs; by seed with dependents, workflows, waits
   bool quiet = false;    // executors that hold nothing beat seldom, as in a large fleet
   bool twin = false;     // only with `hangs`: a second host has the name of the first executor
   bool trace = false;    // prints every event to stderr
@@ -81,6 +83,7 @@ struct Outcome {
   size_t letters = 0;     // that were published
   size_t pauses = 0;      // of jobs after failures
   size_t waits = 0;       // of runs for other jobs, that were met
+  size_t events = 0;      // runs that events have started
   size_t expired = 0;     // such waits that came to nothing
   size_t faults = 0;
 };
@@ -131,6 +134,9 @@ class World {
   Checker checker;
   StreaksCheck streaks{store_ports, stores.tables, checker, clock};
   UpstreamWitness upstream{store_ports.upstream, checker.waits()};
+  EventsCheck events{
+      store_ports.events, stores.tables,
+      [this](const std::string& promise, const std::string& text) { checker.Fail(promise, text); }};
 
  private:
   static constexpr int kDepthMax = 3;
