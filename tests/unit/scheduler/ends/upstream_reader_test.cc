@@ -23,6 +23,7 @@ class ScriptedStore final : public UpstreamStore {
   Duration known_for = kWeek;  // only the runs of so long before the end of a span are read
   std::vector<Names> reads = {};
   std::vector<Duration> spans = {};
+  std::function<void()> after_runs = [] {};
   std::function<bool(const UpstreamSpan&)> refuses_span = [](const UpstreamSpan&) { return false; };
 
   static constexpr Duration kWeek = 7 * 24h;
@@ -57,6 +58,7 @@ class ScriptedStore final : public UpstreamStore {
                               .state = RunState::kCompleted});
       }
     }
+    after_runs();
     return all;
   }
   Result<AwaitingPage> ScanAwaiting(const std::vector<SegmentId>&, WallTime, std::optional<RunKey>,
@@ -267,6 +269,17 @@ TEST_F(UpstreamReaderTest, QuestionsWithTooManyRunsAreReadAlone) {
   store_.refuses_span = [](const UpstreamSpan&) { return false; };
   ASSERT_TRUE(Read());
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(questions_.Judge(i).verdict, WaitVerdict::kMet) << i;
+}
+
+// The plan writes the run of the fire, too, which was not read.
+TEST_F(UpstreamReaderTest, AFireThatIsPlannedBetweenTheReadsIsNotMissed) {
+  Ask(1);
+  store_.next[NameOf(0)] = clock_.Wall();
+  store_.after_runs = [this] { store_.next[NameOf(0)] = clock_.Wall() + 10s; };
+  ASSERT_TRUE(Read());
+  ASSERT_TRUE(reader_.Confirm({TargetOf(NameOf(0))}));
+  EXPECT_EQ(LeftOut(1), Names{});
+  EXPECT_EQ(questions_.Judge(0).verdict, WaitVerdict::kNotMet);
 }
 
 TEST_F(UpstreamReaderTest, EditsBetweenTheReadsAreSeen) {
