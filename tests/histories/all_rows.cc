@@ -47,6 +47,18 @@ void ReadUpstream(const Stores& stores, WallTime now) {
   Read(stores.upstream.ReadUpstreamRuns(spans));
 }
 
+void ReadEvents(const Stores& stores) {
+  for (const std::string& name_space : stores.jobs.ListNamespaces("", kAll).value_or({})) {
+    Read(stores.events.ReadTriggers(name_space));
+  }
+  EventListFilter filter{.limit = 100};
+  do {
+    const auto page = stores.events.ListEvents(filter);
+    filter.before = page.ok() ? page->next : std::nullopt;
+  } while (filter.before);
+  Read(stores.events.CountOpenEventRuns(kOpenEventRunsMax));
+}
+
 void ReadRuns(const Stores& stores, WallTime now) {
   RunFilter filter{.states = {RunState::kPending, RunState::kRunning, RunState::kHeld,
                               RunState::kCompleted, RunState::kFailed, RunState::kTimedOut,
@@ -90,6 +102,7 @@ void ReadAllRows(const Stores& stores, WallTime now) {
   ReadUpstream(stores, now);
   ReadRuns(stores, now);
   ReadWork(stores, now);
+  ReadEvents(stores);
   Read(stores.runs.ListGaps({.limit = kAll}));
   Read(stores.runs.ListDeadLetters({.limit = kAll}));
   Read(stores.backfills.ListBackfills({.limit = kAll}));

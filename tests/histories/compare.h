@@ -2,6 +2,7 @@
 // database.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -41,6 +42,12 @@ class Comparer {
     } else if constexpr (std::is_same_v<T, CalendarSet>) {
       Compare(memory.version(), database.version(), path + ".version");
       Compare(memory.calendars(), database.calendars(), path + ".calendars");
+    } else if constexpr (std::is_same_v<T, std::shared_ptr<const TriggerSet>>) {
+      Compare(memory->all(), database->all(), path + ".all");
+    } else if constexpr (std::is_same_v<T, std::shared_ptr<const JobDefinition>>) {
+      Compare(*memory, *database, path);
+    } else if constexpr (std::is_same_v<T, std::shared_ptr<const EventFilter>>) {
+      return;  // follows from the definition
     } else if constexpr (std::is_aggregate_v<T> && !std::is_same_v<T, RunKey>) {
       CompareFields(memory, database, path);
     } else {

@@ -60,6 +60,12 @@ class Explorer {
   void Save();
   std::vector<RunDetail> Runs();
 
+  // explorer_events.cc
+  ScheduleSpec NewTrigger();
+  Event NewEvent();
+  void SendEvents();
+  void ReadEvents();
+
   // explorer_records.cc
   void BeginBulk();
   void WorkOnBulk();

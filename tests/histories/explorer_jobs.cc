@@ -15,6 +15,7 @@ const std::vector<std::string> kCalendars = {"c1", "c2"};
 }  // namespace
 
 ScheduleSpec Explorer::NewSchedule() {
+  if (Chance(0.2)) return NewTrigger();
   ScheduleSpec spec{
       .kind = ScheduleKind::kRate, .every = 1ms * (1'000 + Below(9'000)), .start = now_};
   switch (Below(6)) {

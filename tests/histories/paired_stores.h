@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/ports/store/stores.h"
+#include "tests/histories/paired_event_store.h"
 #include "tests/histories/paired_owner_stores.h"
 #include "tests/histories/paired_record_stores.h"
 #include "tests/histories/paired_upstream_store.h"
@@ -36,7 +37,7 @@ struct PairedStores {
         streaks(memory.streaks, database.streaks, pairing),
         letters(memory.letters),
         upstream(memory.upstream, database.upstream, pairing),
-        events(memory.events) {}
+        events(memory.events, database.events, pairing) {}
 
   Stores Ports() {
     return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
@@ -70,7 +71,7 @@ struct PairedStores {
   PairedStreakStore streaks;
   LetterStore& letters;  // not compared: histories publish nothing
   PairedUpstreamStore upstream;
-  EventStore& events;
+  PairedEventStore events;
 };
 
 }  // namespace carillon::test
