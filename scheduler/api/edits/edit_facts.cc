@@ -6,6 +6,7 @@
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/template.h"
 #include "scheduler/api/call/calendars.h"
+#include "scheduler/api/edits/event_check.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -49,6 +50,8 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
   CARILLON_ASSIGN_OR_RETURN(facts.calendars, CalendarsFor(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.secrets, NamedSecrets(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.missing_upstream, MissingUpstream(call, before, definition));
+  CARILLON_ASSIGN_OR_RETURN(facts.without_room,
+                            FindTriggerWithoutRoom(call, id, before, definition, coming));
   CARILLON_ASSIGN_OR_RETURN(facts.wait_mistakes,
                             FindWaitMistakes(call, id, before, definition, coming));
   CARILLON_ASSIGN_OR_RETURN(facts.node_problems,

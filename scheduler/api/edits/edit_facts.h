@@ -17,6 +17,7 @@ struct EditFacts {
   std::shared_ptr<const CalendarSet> calendars;  // empty if the definition names none
   std::vector<StoredSecret> secrets = {};        // the named ones that exist
   std::optional<size_t> missing_upstream = {};   // a schedule whose upstream job does not exist
+  std::optional<size_t> without_room = {};       // FindTriggerWithoutRoom
   std::vector<FieldError> wait_mistakes = {};    // FindWaitMistakes
   WorkflowProblems node_problems = {};           // of the jobs that its nodes run
   std::string lost_results = {};                 // FindLostResults

@@ -10,6 +10,7 @@
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/template.h"
 #include "scheduler/api/edits/dependency_check.h"
+#include "scheduler/api/edits/event_check.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -120,6 +121,7 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
     const size_t at = *facts.missing_upstream;
     return DependencyProblem(UnknownUpstream(at, JobId(definition.schedules.at(at).upstream)));
   }
+  if (facts.without_room) return TooManyTriggers(*facts.without_room, definition.name_space);
   if (!facts.wait_mistakes.empty()) return WaitProblem(facts.wait_mistakes);
   if (!facts.node_problems.empty()) return NodeJobProblem(facts.node_problems);
   const JobDefinition* stored = DefinitionOf(before);

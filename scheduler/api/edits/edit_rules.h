@@ -24,6 +24,7 @@ Outcome<bool> DecidePlace(const Editor& editor, const JobBase* before,
 //   422 unknown_group, unknown_calendar   does not exist
 //   403 run_as_forbidden   a job that runs as another user has that user's rights
 //   422 unknown_job   a schedule waits for a job that does not exist
+//   422 too_many_triggers   the namespace has no room for a schedule of kind event
 //   422 unknown_job, never_met, too_many_sources, too_many_fires   an entry of waits_for
 //   422 with a code of Name(WorkflowMistake)   a node's job
 //   409 in_use   a workflow asks for what the runs of this job would have no more

@@ -230,13 +230,14 @@ Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before
   return CheckNewFields(call, definition);
 }
 
-Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition) {
+Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition,
+                       const ComingJobs& coming) {
   if (id.value() == kReservedJobId) {
     return InvalidField(
         "/job_id", "bad_value",
         "This job_id is reserved for the console's page /jobs/new. Choose another.");
   }
-  return CheckEdit(call, id, nullptr, definition);
+  return CheckEdit(call, id, nullptr, definition, coming);
 }
 
 Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,

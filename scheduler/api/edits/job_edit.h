@@ -41,7 +41,8 @@ Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now);
 // Makes the checks of StoreNew, except whether the id is taken.
-Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition);
+Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition,
+                       const ComingJobs& coming = {});
 // Stores jobs that have passed CheckNew, all or none. After an error, StoreNew for each job shows
 // which job caused it. kTimeout: it is unknown whether the jobs are stored. Does not change the
 // call's note.

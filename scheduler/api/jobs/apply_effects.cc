@@ -12,6 +12,11 @@ constexpr size_t kPruneBatch = 500;
 
 }  // namespace
 
+JobId FirstIdOf(const std::string& name_space, const std::string& name) {
+  const bool elsewhere = name_space != kDefaultNamespace;
+  return Identifiers::JobIdForKey(name, "apply " + (elsewhere ? name_space + "/" : "") + name);
+}
+
 Outcome<std::optional<int64_t>> VersionOf(const nlohmann::json& document) {
   const auto found = document.find("version");
   if (found == document.end() || found->is_null()) return std::optional<int64_t>();

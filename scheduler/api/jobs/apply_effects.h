@@ -41,6 +41,10 @@ class DocumentIndex {
   std::map<std::pair<std::string, std::string>, size_t> by_name_;  // namespace, name
 };
 
+// The first id that is tried for a document without a job_id. It is derived from the name, so that
+// two clients that apply the same list at the same time do not create two jobs.
+JobId FirstIdOf(const std::string& name_space, const std::string& name);
+
 // The version that a document requires, like an If-Match; nullopt: none.
 Outcome<std::optional<int64_t>> VersionOf(const nlohmann::json& document);
 

@@ -12,6 +12,7 @@
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/edits/dependency_check.h"
+#include "scheduler/api/edits/event_check.h"
 #include "scheduler/api/jobs/apply_order.h"
 
 namespace carillon::scheduler {
@@ -40,13 +41,6 @@ json TextOrNull(const json& document, const char* name) {
 }
 
 bool IsStoreDown(const Problem& problem) { return problem.status >= 503; }
-
-// The first generated id is derived from the name, so that two clients that apply the same list at
-// the same time do not create two jobs.
-JobId FirstIdOf(const std::string& name_space, const std::string& name) {
-  const bool elsewhere = name_space != kDefaultNamespace;
-  return Identifiers::JobIdForKey(name, "apply " + (elsewhere ? name_space + "/" : "") + name);
-}
 
 Problem NotTried() {
   return {.status = 503,
@@ -242,10 +236,12 @@ Outcome<JobApplier::Applied> JobApplier::Create(size_t index, const json& docume
   fate.warnings = WarningsAbout(call_, id, definition, now_);
   if (options_.dry_run) {
     CARILLON_TRY(CheckEdit(call_, id, nullptr, WithoutDocumented(definition), Coming()));
+    coming_triggers_[definition.name_space] += AddedTriggers(nullptr, definition);
     return fate;
   }
   StoreUpstream(definition);
-  CARILLON_TRY(CheckNew(call_, id, definition));
+  CARILLON_TRY(CheckNew(call_, id, definition, {.triggers = coming_triggers_}));
+  coming_triggers_[definition.name_space] += AddedTriggers(nullptr, definition);
   documented_.insert(id.value());
   queued_.push_back(
       {.index = index, .unnamed = given.empty(), .job = {id, WithSpread(definition, id)}});
@@ -272,6 +268,7 @@ JobDefinition JobApplier::WithoutDocumented(JobDefinition definition) const {
 
 void JobApplier::StoreQueued() {
   const std::vector<Queued> queued = std::exchange(queued_, {});
+  if (!queued.empty()) coming_triggers_.clear();
   Status together = Error{ErrorCode::kConflict, "alone"};
   if (queued.size() > 1) together = StoreTogether(queued);
   if (together.ok()) return;
@@ -364,6 +361,7 @@ Outcome<JobApplier::Applied> JobApplier::Change(const JobBase& base,
   fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
   if (options_.dry_run) {
     CARILLON_TRY(CheckEdit(call_, job.job_id, &base, WithoutDocumented(definition), Coming()));
+    coming_triggers_[definition.name_space] += AddedTriggers(&job.definition, definition);
     return fate;
   }
   // Jobs of earlier documents are stored first, so that the order of the list is kept.
@@ -421,7 +419,8 @@ Outcome<JobApplier::Applied> JobApplier::PruneOne(const StoredJob& job) {
 
 ComingJobs JobApplier::Coming() const {
   return {.stored = options_.dry_run ? &documented_ : nullptr,
-          .after = [this](const StoredJob& job) { return After(job); }};
+          .after = [this](const StoredJob& job) { return After(job); },
+          .triggers = coming_triggers_};
 }
 
 // A document that will be refused, as far as that is known, changes nothing. Nothing is pruned if

@@ -105,7 +105,8 @@ class JobApplier {
   std::set<JobId>
       named_;  // jobs after which a job with a document starts, or that it runs as nodes
   std::set<JobId> pruned_;
-  std::map<size_t, Outcome<Applied>> fates_;  // by index
+  std::map<std::string, size_t> coming_triggers_;  // by namespace (ComingJobs)
+  std::map<size_t, Outcome<Applied>> fates_;       // by index
   size_t changes_bytes_ = 0;
   nlohmann::json items_ = nlohmann::json::array();
   nlohmann::json counts_ = {

@@ -21,6 +21,8 @@ struct ComingJobs {
   // The definition that a job of the store has after the request, also if it stays as it is;
   // nullopt: the request deletes it. An empty function: no other job changes.
   std::function<std::optional<JobDefinition>(const StoredJob&)> after = {};
+  // By namespace: schedules of kind event that were accepted, but are not stored yet.
+  std::map<std::string, size_t> triggers = {};
 };
 
 // The jobs of a workflow's nodes, with the rights of the caller. Reads all jobs of a level
