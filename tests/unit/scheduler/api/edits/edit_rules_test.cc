@@ -77,6 +77,17 @@ TEST_F(EditRulesTest, UpstreamJobMustExist) {
   EXPECT_EQ(Code(), "unknown_job");
 }
 
+TEST_F(EditRulesTest, NamespaceMustHaveRoomForTriggers) {
+  wanted_.schedules = {{.kind = ScheduleKind::kCron}, {.kind = ScheduleKind::kEvent}};
+  facts_.without_room = 1;
+  const auto decided = DecideEdit({.caller = anna_}, nullptr, wanted_, facts_);
+  ASSERT_FALSE(decided.ok());
+  EXPECT_EQ(decided.error().code, "too_many_triggers");
+  EXPECT_EQ(decided.error().errors.at(0).pointer, "/schedules/1");
+  wanted_.user_id = "bert";
+  EXPECT_EQ(Code(), "not_owner");
+}
+
 TEST_F(EditRulesTest, CalendarMustExist) {
   wanted_.schedules = {{.kind = ScheduleKind::kCron, .calendar = "holidays"}};
   const auto decided = DecideEdit({.caller = anna_}, nullptr, wanted_, facts_);
