@@ -1,4 +1,4 @@
-// What events have started, or would start, in the terms of the API.
+// Effects of events, those that they had and those that they would have, in the terms of the API.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,8 +14,8 @@ nlohmann::json EffectToJson(const EventOrigin& origin, const EventEffect& effect
 
 nlohmann::json EventRecordToJson(const EventRecord& record);
 
-// What an event would do at a trigger: {result, sentence, parameters, untrusted}. The result is
-// matched, no_match, not_computable or bad_event.
+// The effect that an event would have on a trigger: {result, sentence, parameters, untrusted}. The
+// result is matched, no_match, not_computable or bad_event.
 nlohmann::json VerdictOn(const EventFilter& filter, const JobDefinition& job,
                          const ScheduleSpec& spec, const Event& event, WallTime now);
 

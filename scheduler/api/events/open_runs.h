@@ -1,4 +1,4 @@
-// Whether so many runs that events have started still wait that no further event is accepted.
+// The limit of runs that events have started and that still wait. Above it, no event is accepted.
 //
 // Threads  Thread-safe. One caller at a time counts; the others get the previous answer.
 // Time     The answer is up to kCountEvery old, and other members start runs, too: the limit may be
@@ -27,7 +27,7 @@ class OpenEventRuns {
   void NoteStarted();
 
  private:
-  // Whether the caller has to count.
+  // True if the caller has to count.
   bool TakeTurn();
 
   EventStore& store_;
