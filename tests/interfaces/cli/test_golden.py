@@ -62,7 +62,7 @@ CONSOLE_ONLY = {"importText", "previewSchedule", "previewWaits", "getReference",
 LIST_VERBS = {
     "listJobs": "job list", "listJobRuns": "job history", "listJobVersions": "job versions", "listRuns": "run list", "listBulkActions": "bulk list", "listBackfills": "backfill list",
     "listBulkItems": "bulk items", "listDeadLetters": "dead-letter list", "listFailingJobs": "dead-letter jobs", "listDeliveries": "delivery list", "listExecutors": "executor list",
-    "listSecrets": "secret list", "listAudit": "audit", "listGaps": "job gaps", "listRoles": "role list", "listUsers": "user list", "listTokens": "token list",
+    "listSecrets": "secret list", "listAudit": "audit", "listGaps": "job gaps", "listEvents": "event list", "listRoles": "role list", "listUsers": "user list", "listTokens": "token list",
     "listNamespaces": None,
 }
 

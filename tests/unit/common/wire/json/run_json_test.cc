@@ -142,6 +142,23 @@ TEST(RunToJsonTest, UnreadableParametersAreNone) {
   EXPECT_EQ(RunToJson(run, false)["parameters"], json::object());
 }
 
+TEST(RunToJsonTest, TheEventThatStartedItIsShownApartFromItsParameters) {
+  RunDetail run = CompletedRun();
+  EXPECT_FALSE(RunToJson(run, true).contains("event"));
+  run.parameters_json =
+      R"({"n":3,"$event":{"id":"42","source":"shop","type":"order.paid","subject":""}})";
+  for (const bool with_attempts : {false, true}) {
+    const json body = RunToJson(run, with_attempts);
+    EXPECT_EQ(body["parameters"], (json{{"n", 3}}));
+    EXPECT_EQ(body["event"],
+              (json{{"id", "42"}, {"source", "shop"}, {"type", "order.paid"}, {"subject", ""}}));
+  }
+  run.parameters_json = R"({"note":"$event"})";
+  EXPECT_FALSE(RunToJson(run, true).contains("event"));
+  run.parameters_json = R"({"$event":)";
+  EXPECT_FALSE(RunToJson(run, true).contains("event"));
+}
+
 TEST(GapToJsonTest, HasTheShapeOfTheInterface) {
   const json body = GapToJson({.schedule_id = ScheduleId(9),
                                .job_id = JobId("j"),
