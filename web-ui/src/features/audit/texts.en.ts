@@ -56,6 +56,7 @@ export const en = {
   'action.job.prune': 'Deleted a job missing from the files',
   'action.dead_letter.discard': 'Discarded a dead letter',
   'action.dead_letter.retry': 'Retried a dead letter',
+  'action.event.send': 'Sent events',
   'action.executor.join': 'Executor joined with a token',
   'action.executor.join_token': 'Created a join token',
   'action.group.update': 'Set the limit of a group',

@@ -57,6 +57,7 @@ export const zhCN: TwinOf<typeof en> = {
   'action.job.prune': '删除文件中没有的任务',
   'action.dead_letter.discard': '丢弃死信',
   'action.dead_letter.retry': '重试死信',
+  'action.event.send': '发送事件',
   'action.executor.join': '使用令牌加入',
   'action.executor.join_token': '生成加入令牌',
   'action.group.update': '设置并发组的上限',
