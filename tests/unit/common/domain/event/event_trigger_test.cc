@@ -128,6 +128,15 @@ TEST(TriggerSetTest, TriggersAreTheEventSchedulesOfAPresentVersion) {
   EXPECT_TRUE(TriggersOf(unreadable).empty());
 }
 
+TEST(EventOutcomeTest, IsReadAsItIsWritten) {
+  for (const EventOutcome outcome :
+       {EventOutcome::kStarted, EventOutcome::kGap, EventOutcome::kRefused}) {
+    EXPECT_EQ(ParseEventOutcome(Name(outcome)).value(), outcome);
+  }
+  EXPECT_EQ(Name(EventOutcome::kGap), "gap");
+  EXPECT_EQ(ParseEventOutcome("Gap").code(), ErrorCode::kInvalid);
+}
+
 TEST(MatchEventTest, CountsFiltersWithoutAnAnswer) {
   const TriggerSet set = SetOf(
       {TriggerOf("t", "", "data.gone == 1"), TriggerOf("t"), TriggerOf("t", "", "data.n == 1"),
