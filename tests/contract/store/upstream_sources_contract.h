@@ -217,7 +217,7 @@ TYPED_TEST(UpstreamContract, OfAJobInAWorkflowNoOtherRunsAreRead) {
   JobDefinition definition = s.Chain();
   definition.schedules = {{.kind = ScheduleKind::kRate, .every = 1h, .start = kT0}};
   s.CreateFlow(definition);
-  s.Plan(kT0 + 1h, s.fence, kT0 + 1h);
+  s.Plan(kT0 + 1h, s.fence);
   EXPECT_EQ(s.RunsOf(s.SourcesOf("a"), kT0, kT0 + 2h).size(), 6u);
   const UpstreamSources within = s.SourcesOf("a", "flow");
   const std::vector<UpstreamRun> before = s.RunsOf(within, kT0, kT0 + 2h);
