@@ -24,7 +24,7 @@ class UpstreamReadsTest : public StoreReadsTest {
   }
   // A run of the workflow, which has begun, and that of its only node.
   void InsertBegun(const StoredJob& flow, const StoredJob& node, WallTime fire, uint64_t number) {
-    Insert(flow, fire, 1);
+    Insert(flow, fire - 1s, 1);
     ASSERT_OK(outside_->Run(fmt::format(
         "INSERT INTO workflow_runs (no, fire_us, schedule_id, shard, job_no, segment, def_version, "
         "deadline_us, parameters) VALUES ({}, {}, {}, 0, {}, {}, 1, 0, '{{}}')",
