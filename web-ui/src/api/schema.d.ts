@@ -126,14 +126,16 @@ export interface components {
       | components['schemas']['RateSchedule']
       | components['schemas']['OnceSchedule']
       | components['schemas']['DelaySchedule']
-      | components['schemas']['AfterSchedule'];
+      | components['schemas']['AfterSchedule']
+      | components['schemas']['EventSchedule'];
     ScheduleWrite:
       | components['schemas']['CronSchedule']
       | components['schemas']['RateSchedule']
       | components['schemas']['OnceSchedule']
       | components['schemas']['DelayedSchedule']
       | components['schemas']['DelaySchedule']
-      | components['schemas']['AfterSchedule'];
+      | components['schemas']['AfterSchedule']
+      | components['schemas']['EventSchedule'];
     CronSchedule: {
       /** @constant */
       kind: 'cron';
@@ -198,6 +200,63 @@ export interface components {
       on?: 'success' | 'failure' | 'done';
       parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
+    };
+    EventSchedule: {
+      /** @constant */
+      kind: 'event';
+      type: string;
+      source?: string;
+      filter?: string;
+      parameters?: components['schemas']['Parameters'];
+      schedule_id?: number;
+    };
+    Event: {
+      id: string;
+      source: string;
+      type: string;
+      subject?: string | null;
+      data?: unknown;
+    };
+    EventOrigin: {
+      id: string;
+      source: string;
+      type: string;
+      subject: string;
+    };
+    EventStart: {
+      job_id: components['schemas']['JobId'];
+      schedule_id: number;
+      run_id: string | null;
+      gap: components['schemas']['GapReason'] | null;
+      problem: string | null;
+    };
+    EventEffect: {
+      id: string;
+      source: string;
+      /** @enum {string} */
+      status: 'started' | 'duplicate' | 'no_match' | 'gap';
+      starts: components['schemas']['EventStart'][];
+    };
+    EventVerdict: {
+      job_id: string | null;
+      schedule_id: number | null;
+      /** @enum {string} */
+      result: 'matched' | 'no_match' | 'not_computable' | 'bad_event';
+      sentence: string;
+      parameters: components['schemas']['Parameters'];
+      untrusted: string[];
+    };
+    EventRecord: {
+      namespace: components['schemas']['Namespace'];
+      id: string;
+      source: string;
+      type: string | null;
+      subject: string | null;
+      accepted_at: components['schemas']['Time'];
+      /** @enum {string} */
+      outcome: 'started' | 'gap' | 'refused';
+      starts: components['schemas']['EventStart'][];
+      problem: string | null;
     };
     JobDependencies: {
       upstream: components['schemas']['JobDependency'][];
@@ -881,7 +940,8 @@ export interface components {
       job_name: string;
       schedule_id: number;
       /** @enum {string} */
-      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow' | 'shard';
+      kind:
+        'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow' | 'shard' | 'event';
       fire_time: components['schemas']['Time'];
       shard: number;
       state: components['schemas']['RunState'];
@@ -915,6 +975,7 @@ export interface components {
       shards?: {
         [key: string]: number;
       };
+      event?: components['schemas']['EventOrigin'];
       /** @constant */
       kept?: true;
     };
@@ -982,7 +1043,8 @@ export interface components {
       job_name?: string;
       schedule_id?: number;
       /** @enum {string} */
-      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow' | 'shard';
+      kind?:
+        'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow' | 'shard' | 'event';
       fire_time?: components['schemas']['Time'];
       shard?: number;
       state: components['schemas']['RunState'];
@@ -1016,6 +1078,7 @@ export interface components {
       shards?: {
         [key: string]: number;
       };
+      event?: components['schemas']['EventOrigin'];
       /** @constant */
       kept?: true;
       attempts: components['schemas']['Attempt'][];
@@ -1094,7 +1157,7 @@ export interface components {
       reason: components['schemas']['GapReason'];
     };
     /** @enum {string} */
-    GapReason: 'misfire' | 'paused' | 'catch_up_limit' | 'edited' | 'deleted';
+    GapReason: 'misfire' | 'paused' | 'catch_up_limit' | 'edited' | 'deleted' | 'bad_event';
     DeadLetter: {
       id: string;
       run_id: components['schemas']['RunId'];
@@ -1503,7 +1566,8 @@ export interface components {
       | 'config:write'
       | 'store:accept'
       | 'audit:read'
-      | 'users:manage';
+      | 'users:manage'
+      | 'events:write';
     Token: {
       token_id: string;
       name: string;
@@ -1610,6 +1674,12 @@ export interface components {
     RetryRun: {
       run_again: components['schemas']['NodeId'][];
       skipped: components['schemas']['NodeId'][];
+    };
+    SendEvents: {
+      items: components['schemas']['EventEffect'][];
+    };
+    TestEvent: {
+      items: components['schemas']['EventVerdict'][];
     };
     TestNotices: {
       channels: {

@@ -97,7 +97,14 @@ export type RecentRun = Schemas['RecentRun'];
 export type Attempt = Schemas['Attempt'];
 
 export type Gap = Schemas['Gap'];
-export const GAP_REASONS: readonly string[] = ['misfire', 'paused', 'catch_up_limit', 'edited', 'deleted'];
+export const GAP_REASONS: readonly string[] = [
+  'misfire',
+  'paused',
+  'catch_up_limit',
+  'edited',
+  'deleted',
+  'bad_event',
+];
 
 export type DeadLetter = Schemas['DeadLetter'] & Reachable;
 export type FailingJob = Schemas['FailingJob'];

@@ -51,7 +51,8 @@ export type Permission =
   | 'config:write'
   | 'users:manage'
   | 'secrets:write'
-  | 'audit:read';
+  | 'audit:read'
+  | 'events:write';
 
 // True if the user's role has the permission, at least for jobs of the user. Forbidden actions stay visible.
 // The server checks every request. Only the server checks who owns a job.

@@ -16,6 +16,7 @@ export function scheduleText(schedule: Schedule, t: Translate, language: string,
   if (schedule.kind === 'cron') return schedule.cron_expression;
   if (schedule.kind === 'rate') return t('schedule.every', { span: span(schedule.every_ms, language) });
   if (schedule.kind === 'delay') return t('schedule.delay', { span: span(schedule.every_ms, language) });
+  if (schedule.kind === 'event') return t('schedule.event', { type: schedule.type });
   return t('schedule.once', { at: shortTime(schedule.at) });
 }
 

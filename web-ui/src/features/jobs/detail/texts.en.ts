@@ -10,6 +10,7 @@ export const en = {
   'schedule.blackout': 'not in calendar {{name}}',
   'schedule.parameters': 'with {{list}}',
   'schedule.delay': '{{span}} after the last run ended',
+  'schedule.event': 'On events {{type}}',
   'schedule.after_success': 'after {{name}} succeeds',
   'schedule.after_failure': 'after {{name}} fails',
   'schedule.after_done': 'after {{name}} succeeds or fails',

@@ -11,6 +11,7 @@ export const zhCN: TwinOf<typeof en> = {
   'schedule.blackout': '不在日历 {{name}} 内',
   'schedule.parameters': '参数 {{list}}',
   'schedule.delay': '上次运行结束后 {{span}}',
+  'schedule.event': '收到事件 {{type}} 时',
   'schedule.after_success': '在 {{name}} 成功后',
   'schedule.after_failure': '在 {{name}} 失败后',
   'schedule.after_done': '在 {{name}} 成功或失败后',
