@@ -1,6 +1,7 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/events/commands.h"
 #include "cli/events/event_document.h"
@@ -98,17 +99,36 @@ json RowsOf(const json& answer) {
   return {{"items", std::move(rows)}};
 }
 
-// "2 runs, 1 gap".
-std::string StartedText(const json& event) {
+json MemberOf(const json& object, const char* member) {
+  return object.is_object() ? object.value(member, json()) : json();
+}
+
+// "2 runs, 1 gap (paused)".
+std::string StartedText(const json& starts) {
   int64_t runs = 0;
   int64_t gaps = 0;
-  for (const json& start : ListOf(event, "starts")) {
-    const json run = start.is_object() ? start.value("run_id", json()) : json();
-    ++(run.is_string() ? runs : gaps);
+  std::set<std::string> reasons;
+  for (const json& start : starts) {
+    const bool started = MemberOf(start, "run_id").is_string();
+    ++(started ? runs : gaps);
+    if (!started) reasons.insert(Cell(MemberOf(start, "gap")));
   }
   std::string text = runs > 0 ? Counted(runs, "run") : "";
-  if (gaps > 0) text += (text.empty() ? "" : ", ") + Counted(gaps, "gap");
+  if (gaps > 0) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", Counted(gaps, "gap"),
+                        fmt::join(reasons, ", "));
+  }
   return text.empty() ? "-" : text;
+}
+
+// An event without a problem of its own shows the first one of its gaps.
+void AddStarted(json& event) {
+  const json starts = ListOf(event, "starts");
+  event["started"] = StartedText(starts);
+  for (const json& start : starts) {
+    if (!MemberOf(event, "problem").is_null()) return;
+    event["problem"] = MemberOf(start, "problem");
+  }
 }
 
 bool IsLost(const Failure& failure) { return failure.exit == ExitCode::kUnreachable; }
@@ -154,9 +174,8 @@ Outcome<ExitCode> ListEvents(Session& session, const EventListArguments& argumen
   const WallTime now = session.host().clock.Wall();
   CARILLON_TRY(AddTime("since", arguments.since, now, request.query));
   CARILLON_TRY(AddTime("until", arguments.until, now, request.query));
-  const auto add_started = [](json& event) { event["started"] = StartedText(event); };
   return session.List(request,
-                      {.view = AcceptedView(), .limit = arguments.limit, .for_table = add_started});
+                      {.view = AcceptedView(), .limit = arguments.limit, .for_table = &AddStarted});
 }
 
 // The body has the event as it was typed.

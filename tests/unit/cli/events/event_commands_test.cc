@@ -123,6 +123,8 @@ TEST_F(EventCommandsTest, AnEventNeedsItsTypeAndSource) {
 
 TEST_F(EventCommandsTest, TheListSaysWhatWasStarted) {
   const json gap = {{"job_id", "ship"}, {"run_id", nullptr}, {"gap", "paused"}};
+  const json bad = {
+      {"job_id", "tax"}, {"run_id", nullptr}, {"gap", "bad_event"}, {"problem", "no amount"}};
   const json run = {{"job_id", "bill"}, {"run_id", "R1"}, {"gap", nullptr}};
   const auto event = [](const std::string& id, const std::string& outcome, json starts) {
     return json{{"id", id},
@@ -138,7 +140,7 @@ TEST_F(EventCommandsTest, TheListSaysWhatWasStarted) {
       "outcome=started&since=2026-03-01T00%3A00%3A00.000000Z&"
       "until=2026-03-02T00%3A00%3A00.000000Z&page_size=50",
       {{"items",
-        {event("42", "started", {run, run, gap}), event("43", "gap", {gap}),
+        {event("42", "started", {run, run, gap}), event("43", "gap", {gap, bad}),
          event("orders/0/7", "refused", json::array())}},
        {"next_page_token", nullptr}});
   ASSERT_EQ(Run({"event", "list", "-n", "sales", "-n", "default", "--type", "order.*", "--source",
@@ -146,8 +148,11 @@ TEST_F(EventCommandsTest, TheListSaysWhatWasStarted) {
                  "--until", "2026-03-02T00:00:00Z"}),
             0)
       << err();
-  EXPECT_NE(out().find("  42          started  2 runs, 1 gap"), std::string::npos) << out();
-  EXPECT_NE(out().find("  43          gap      1 gap"), std::string::npos) << out();
+  EXPECT_NE(out().find("  42          started  2 runs, 1 gap (paused) "), std::string::npos)
+      << out();
+  EXPECT_NE(out().find("  43          gap      2 gaps (bad_event, paused)  no amount"),
+            std::string::npos)
+      << out();
   EXPECT_NE(out().find("  orders/0/7  refused  -"), std::string::npos) << out();
 }
 
