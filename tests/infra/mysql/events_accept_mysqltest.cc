@@ -2,6 +2,8 @@
 // once, and what the columns must hold.
 #include <array>
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -24,8 +26,9 @@ class EventsAcceptTest : public ::testing::Test {
   }
   // Does `edit` once, at this moment of the next call, as another member would.
   void Meanwhile(const std::string& moment, std::function<void()> edit) {
-    failpoint::Arm(moment, [edit = std::move(edit), done = false]() mutable {
-      if (!std::exchange(done, true)) edit();
+    const auto done = std::make_shared<bool>(false);  // the action is copied
+    failpoint::Arm(moment, [edit = std::move(edit), done] {
+      if (!std::exchange(*done, true)) edit();
       return false;
     });
   }
