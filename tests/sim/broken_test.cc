@@ -197,8 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
                    .seeds_max = 40,
                    .first = 11,
                    .waits = true},
-        // events: known ones are not looked for, runs are written before their event, and a pause or
-        // an edit of before the call decides; texts of an event are not marked
+        // events: known ones are not looked for, runs are written before their event, a pause or an
+        // edit of before the call decides, and texts of an event are not marked
         BrokenRule{.name = "event.key", .promise = "events once", .seeds_max = 40, .events = true},
         BrokenRule{
             .name = "event.split", .promise = "events once", .seeds_max = 40, .events = true},

@@ -1,6 +1,7 @@
 #include "tests/twins/memory_event_store.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -234,11 +235,12 @@ Result<EventPage> MemoryEventStore::ListEvents(const EventListFilter& filter) {
 
 Result<int64_t> MemoryEventStore::CountOpenEventRuns(int64_t limit) {
   MutexLock lock(tables_.mu);
+  static const std::set<RunKind> kCounted = {RunKind::kEvent};
   int64_t count = 0;
   for (const auto& [job_no, job] : tables_.jobs()) {
     for (const RunKey& key : job.open) {
       const RunRow& row = tables_.FindRun(key)->row;
-      const bool counts = row.state == RunState::kPending && row.kind == RunKind::kEvent;
+      const bool counts = row.state == RunState::kPending && kCounted.contains(row.kind);
       if (counts && count < limit) ++count;
     }
   }
