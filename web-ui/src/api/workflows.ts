@@ -4,7 +4,7 @@ import { call, get } from './client';
 import { CALM_MS, isRefused, useEvery } from './queries';
 import { useRunParts } from './run_parts';
 import type { components } from './schema';
-import type { Run } from './types';
+import { FINAL_STATES, type Run } from './types';
 
 type Schemas = components['schemas'];
 export type JobGraph = Schemas['JobGraph'];
@@ -29,6 +29,21 @@ export function useGraph(id: string) {
 
 export const useRunNodes = (run: Run, reads = true) =>
   useRunParts<RunNodes>(run, 'nodes', (list) => list.nodes, A_SECOND, reads);
+
+// How many nodes of a run have ended; undefined until that is known. Read at a calm pace, for a list.
+export function useEndedNodes(run: string): { ended: number; count: number } | undefined {
+  const refetchInterval = useEvery(CALM_MS);
+  const { data } = useQuery({
+    queryKey: ['ended nodes', run],
+    queryFn: ({ signal }) => get<RunNodes>(`runs/${encodeURIComponent(run)}/nodes`, {}, signal),
+    select: ({ nodes }) => ({
+      ended: nodes.filter(({ state }) => FINAL_STATES.has(state)).length,
+      count: nodes.length,
+    }),
+    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
+  });
+  return data;
+}
 
 export const previewRetry = async (run: string, body: object) =>
   (

@@ -4,6 +4,8 @@ export const en = {
   'workflows.title': 'Workflows',
   'workflows.under': 'Jobs whose nodes run other jobs',
   'workflows.name': 'Workflow',
+  'workflows.newest': 'Newest run',
+  'workflows.ended': '{{ended}} of {{count}} nodes ended',
   'workflows.none': 'No workflows',
   'workflows.none_hint': 'Create a job of the type Workflow, or apply a file.',
   'nodes.title': 'Nodes',
@@ -63,10 +65,10 @@ export const en = {
   'nodes.retry_confirm': 'Retry',
   'nodes.overlap': 'Even if a process of these nodes may still be running',
   'nodes.definition': 'Nodes (YAML)',
-  'nodes.definition_hint': 'max_parallel and nodes; each node runs a job',
-  'nodes.checks': 'Problems',
-  'nodes.valid': 'No problems found.',
-  'nodes.not_yaml': 'This is not valid YAML.',
+  'nodes.definition_hint':
+    'Each node runs a job. Fields and ids of jobs and nodes are suggested as you type.',
   'nodes.draft_empty': 'The graph appears here as you type.',
+  'nodes.graph_old': 'The text cannot be read. This is the graph before the last change.',
+  'nodes.no_object': 'Begin with nodes: and the list of the nodes.',
 } as const;
 addEnglish(en);

@@ -6,9 +6,13 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { Suspense } from 'react';
 import { itemsOf, useJobs } from '../../api/queries';
-import type { Job } from '../../api/types';
+import type { Job, RecentRun } from '../../api/types';
+import { useEndedNodes } from '../../api/workflows';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
+import { useNow } from '../../lib/clock';
+import { span } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
 import { early } from '../../lib/preload';
 import { DataTable, type Column } from '../../ui/data_table';
 import { SearchField } from '../../ui/search_field';
@@ -17,6 +21,7 @@ import { Time } from '../../ui/time';
 import { ListCard } from '../../ui/list_card';
 import { EmptyYet, PageHeader } from '../../ui/ui';
 import { zoneOf } from '../schedule/schedule_text';
+import { duration } from '../lists/runs/duration';
 import { useLastRuns } from '../lists/runs/last_runs';
 
 const RunStrip = early(() => import('../lists/runs/run_strip'));
@@ -102,6 +107,11 @@ function Workflows({ jobs }: { jobs: Job[] }) {
         ),
     },
     {
+      id: 'newest',
+      header: t('workflows.newest'),
+      cell: (job) => <Newest run={last?.get(job.job_id)?.[0]} zone={zoneOf(job)} />,
+    },
+    {
       id: 'last',
       header: t('strip.column'),
       cell: (job) => {
@@ -119,4 +129,36 @@ function Workflows({ jobs }: { jobs: Job[] }) {
     },
   ];
   return <DataTable label={t('workflows.title')} columns={columns} rows={jobs} rowId={(job) => job.job_id} />;
+}
+
+// How the newest run ended and how long it took; of a run that is not over, how many of its nodes are.
+function Newest({ run, zone }: { run: RecentRun | undefined; zone?: string }) {
+  const { language } = usePreferences();
+  const now = useNow();
+  if (!run) return <span className="text-muted">–</span>;
+  const took = duration(run, now);
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2">
+      <StateBadge state={run.state} />
+      <Link
+        to="/runs/$id"
+        params={{ id: run.run_id }}
+        className="link inline-flex min-h-6 items-center"
+        preload={false}
+      >
+        <Time at={run.fire_time} zone={zone} />
+      </Link>
+      {run.state === 'RUNNING' ? (
+        <EndedNodes run={run.run_id} />
+      ) : (
+        took !== null && <span className="text-muted tabular-nums">{span(took, language)}</span>
+      )}
+    </span>
+  );
+}
+
+function EndedNodes({ run }: { run: string }) {
+  const { t } = useTranslation();
+  const counted = useEndedNodes(run);
+  return counted && <span className="text-muted tabular-nums">{t('workflows.ended', counted)}</span>;
 }

@@ -71,7 +71,7 @@ describe('the dependencies of a job', () => {
     screen.getByText('Not shown: 2 jobs that you may not read.');
   });
 
-  it('the dependencies tab says for which runs the job waits', async () => {
+  it('the dependencies tab says for which runs the job waits, and which workflows run it', async () => {
     const waits = { kind: 'waits', on: 'success' };
     answer({
       upstream: [
@@ -85,6 +85,17 @@ describe('the dependencies of a job', () => {
         { job_id: 'flow', job_name: 'Flow', kind: 'node', on: null },
       ],
     });
+    server.use(
+      http.get(at('jobs/flow/graph'), () =>
+        HttpResponse.json({
+          nodes: [
+            { id: 'first', job_id: 'report' },
+            { id: 'second', job_id: 'load' },
+            { id: 'third', job_id: 'report' },
+          ],
+        }),
+      ),
+    );
     const waits_for = [
       { job: 'load', on: 'success', window: { day: 0 }, which: 'last' },
       { job: 'load', in: 'night', on: 'done', window: { day: -1 }, which: 'all' },
@@ -95,9 +106,12 @@ describe('the dependencies of a job', () => {
       'Loadwaits for: last fire of the same day · success',
       'Loadwaits for: every fire of the day before · success or failure',
       'Nightwaits for its node load: every fire of the day before · success or failure · deleted; the wait ends at its limit',
-      'Nodea node of this workflow',
     ]);
-    expect(items('Downstream jobs')).toEqual(['Mailwaits on success', 'Flowruns it as a node']);
+    expect(items('Jobs of its nodes')).toEqual(['Node']);
+    expect(items('Downstream jobs')).toEqual(['Mailwaits on success']);
+    await screen.findByText('2 nodes: first, third');
+    expect(items('Used by workflows')).toEqual(['Flow2 nodes: first, third']);
+    expect(screen.getByRole('link', { name: 'Flow' }).getAttribute('href')).toBe('/jobs/flow?tab=graph');
   });
 
   it('the dependencies tab says when there are none', async () => {

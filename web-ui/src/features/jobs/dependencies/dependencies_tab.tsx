@@ -8,6 +8,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { usePreferences } from '../../../lib/preferences';
 import { Card, LoadFailure, Loading } from '../../../ui/ui';
 import { waitText } from '../waits/waits_text';
+import { UsedBy } from './used_by';
 import { waitsBehind } from './waits_behind';
 
 export default function DependenciesTab({ job }: { job: Job }) {
@@ -16,10 +17,26 @@ export default function DependenciesTab({ job }: { job: Job }) {
   if (dependencies.isPending) return <Loading />;
   if (!dependencies.data)
     return <LoadFailure error={dependencies.error} onRetry={() => void dependencies.refetch()} />;
-  const { upstream, downstream, hidden = 0 } = dependencies.data;
+  const { hidden = 0 } = dependencies.data;
+  const upstream = dependencies.data.upstream.filter(isNoNode);
+  const downstream = dependencies.data.downstream.filter(isNoNode);
+  const users = dependencies.data.downstream.filter(isNode);
+  const nodes = dependencies.data.upstream.filter(isNode);
   return (
     <>
       <div className="grid gap-4 lg:grid-cols-2">
+        {users.length > 0 && (
+          <Card title={t('deps.used_by')}>
+            <UsedBy id={job.job_id} workflows={users} />
+          </Card>
+        )}
+        {nodes.length > 0 && (
+          <Card title={t('deps.nodes')}>
+            <Jobs label={t('deps.nodes')} jobs={nodes} />
+          </Card>
+        )}
+        {/* The cards of one row belong together. */}
+        {users.length > 0 !== nodes.length > 0 && <span className="hidden lg:block" />}
         <Card title={t('deps.upstream')}>
           <p className="text-muted">{t(upstream.length > 0 ? 'deps.upstream_hint' : 'deps.no_upstream')}</p>
           <Jobs
@@ -40,6 +57,9 @@ export default function DependenciesTab({ job }: { job: Job }) {
   );
 }
 
+const isNode = (one: Dependency) => one.kind === 'node';
+const isNoNode = (one: Dependency) => one.kind !== 'node';
+
 // `waits`: what the job waits for, at the place of each job.
 function Jobs(props: { label: string; jobs: Dependency[]; waits?: (UpstreamWait | undefined)[] }) {
   const { t } = useTranslation();
@@ -47,7 +67,6 @@ function Jobs(props: { label: string; jobs: Dependency[]; waits?: (UpstreamWait 
   const textOr = useTextOr();
   if (props.jobs.length === 0) return null;
   const how = (job: Dependency, wait: UpstreamWait | undefined) => {
-    if (job.kind === 'node') return t(props.waits ? 'deps.its_node' : 'deps.node');
     if (job.kind !== 'waits') return textOr('deps.on_', job.on);
     if (!wait) return t('deps.waits_on', { on: textOr('deps.on_', job.on) });
     const fires = waitText(wait, t, language);

@@ -25,6 +25,7 @@ const Durations = early(() => import('./durations'));
 const EndsCard = early(() => import('./outcome_calendar'));
 const QueueCard = lazy(() => import('./queue_card'));
 const GroupCard = lazy(() => import('./group_card'));
+const UsedByCard = lazy(() => import('../dependencies/used_by'));
 const FIRES = 10;
 const RECENT = 8;
 
@@ -159,6 +160,9 @@ export function OverviewTab({ job }: { job: Job }) {
             <GroupCard job={job} group={job.concurrency_group} />
           </Suspense>
         )}
+        <Suspense>
+          <UsedByCard id={job.job_id} />
+        </Suspense>
       </div>
     </div>
   );
