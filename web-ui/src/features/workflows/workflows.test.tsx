@@ -380,7 +380,7 @@ describe('a retry', () => {
 describe('the form of a workflow', () => {
   it(
     'the workflow form validates nodes while they are typed and saves them',
-    { timeout: 20_000 },
+    { timeout: SLOW_MS },
     async () => {
       const created: Job[] = [];
       server.use(
@@ -412,14 +412,23 @@ describe('the form of a workflow', () => {
       fireEvent.change(await screen.findByLabelText('Name', {}, { timeout: SLOW_MS }), {
         target: { value: 'Sales' },
       });
+      fireEvent.change(screen.getByLabelText('Retries'), { target: { value: '2' } });
       fireEvent.change(screen.getByLabelText('Type'), { target: { value: 'workflow' } });
       expect(screen.queryByLabelText('Command')).toBeNull();
-      const field = await screen.findByLabelText('Nodes (YAML)', {}, { timeout: SLOW_MS });
-      fireEvent.change(field, { target: { value: 'nodes: [' } });
-      await screen.findByText('This is not valid YAML.', {}, { timeout: SLOW_MS });
+      const field = await screen.findByLabelText<HTMLTextAreaElement>(
+        'Nodes (YAML)',
+        {},
+        { timeout: SLOW_MS },
+      );
+      expect(screen.queryByLabelText('Retries')).toBeNull();
       const text = 'nodes:\n  - {id: load, job: load-orders}\n  - {id: report, job: report, after: [lod]}\n';
       fireEvent.change(field, { target: { value: text } });
       await screen.findByText("no node 'lod'.", {}, { timeout: SLOW_MS });
+      fireEvent.click(screen.getByRole('button', { name: 'Line 3' }));
+      expect(field.selectionStart).toBe(text.indexOf('  - {id: report'));
+      fireEvent.change(field, { target: { value: text + '  - {id: load' } });
+      await screen.findByText(/This is the graph before the last change/, {}, { timeout: SLOW_MS });
+      expect(screen.getByRole('button', { name: 'Line 4' })).toBeTruthy();
       fireEvent.change(field, { target: { value: text.replace('lod]', 'load]') } });
       await screen.findByText('No problems found.', {}, { timeout: SLOW_MS });
       fireEvent.change(screen.getByLabelText('Trigger'), { target: { value: 'manual' } });
@@ -428,6 +437,7 @@ describe('the form of a workflow', () => {
       expect(created[0]).toMatchObject({
         type: 'workflow',
         timeout: 86_400,
+        retry_count: 0,
         workflow: parse(text.replace('lod]', 'load]')) as object,
       });
       expect(created[0]).not.toHaveProperty('command');

@@ -100,7 +100,7 @@ function What({ isNew }: { isNew: boolean }) {
       )}
       <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'rules', 'user_id']}>
         <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
-        {type !== 'http' && (
+        {type !== 'http' && type !== 'workflow' && (
           <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
         )}
         <Text
@@ -299,7 +299,7 @@ function When({ base }: { base: Definition }) {
         {values.overlap_policy === 'queue_all' && (
           <Text name="queue_max" label={t('form.queue_max')} numeric hint={t('form.queue_max_hint')} />
         )}
-        <Group />
+        {values.type !== 'workflow' && <Group />}
         <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
         <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
       </More>
@@ -377,10 +377,17 @@ function ZoneField(props: { error?: string }) {
   );
 }
 
+function Priority() {
+  const { t } = useTranslation();
+  return <Text name="priority" label={t('form.priority')} numeric hint={t('form.priority_hint')} />;
+}
+
+// A workflow has no place of its own, so its priority is among its limits.
 function Where() {
   const { t } = useTranslation();
   const routing = useWatch<FormValues, 'routing'>({ name: 'routing' });
   const type = useWatch<FormValues, 'type'>({ name: 'type' });
+  if (type === 'workflow') return null;
   return (
     <Card title={t('form.where')}>
       <div className={COLUMNS}>
@@ -402,8 +409,8 @@ function Where() {
             hint={t('form.routing_key_hint')}
           />
         )}
-        {type !== 'workflow' && <FanOutFields />}
-        <Text name="priority" label={t('form.priority')} numeric hint={t('form.priority_hint')} />
+        <FanOutFields />
+        <Priority />
       </div>
     </Card>
   );
@@ -411,36 +418,12 @@ function Where() {
 
 function OnFailure() {
   const { t } = useTranslation();
+  const type = useWatch<FormValues, 'type'>({ name: 'type' });
   return (
     <Card title={t('form.on_failure')}>
       <div className={COLUMNS}>
         <Text name="timeout" label={t('form.timeout')} numeric />
-        <Text name="kill_grace" label={t('form.kill_grace')} numeric />
-        <Text name="retry_count" label={t('form.retry_count')} numeric />
-        <Text name="retry_interval" label={t('form.retry_interval')} numeric />
-        <Choose name="retry_backoff" label={t('form.retry_backoff')} values={['fixed', 'exponential']} />
-        <Text
-          name="retry_intervals"
-          label={t('form.retry_intervals')}
-          mono
-          placeholder="10, 60, 600"
-          hint={t('form.retry_intervals_hint')}
-        />
-        <Text
-          name="retry_on"
-          label={t('form.retry_on')}
-          mono
-          placeholder={RETRY_ON_EXAMPLE}
-          hint={t('form.retry_on_hint')}
-        />
-        <Text
-          name="no_retry_on"
-          label={t('form.no_retry_on')}
-          mono
-          placeholder={NO_RETRY_ON_EXAMPLE}
-          hint={t('form.no_retry_on_hint')}
-        />
-        <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
+        {type === 'workflow' ? <Priority /> : <Retries />}
         <Text
           name="pause_after_failures"
           label={t('form.pause_after_failures')}
@@ -456,5 +439,39 @@ function OnFailure() {
         />
       </div>
     </Card>
+  );
+}
+
+function Retries() {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Text name="kill_grace" label={t('form.kill_grace')} numeric />
+      <Text name="retry_count" label={t('form.retry_count')} numeric />
+      <Text name="retry_interval" label={t('form.retry_interval')} numeric />
+      <Choose name="retry_backoff" label={t('form.retry_backoff')} values={['fixed', 'exponential']} />
+      <Text
+        name="retry_intervals"
+        label={t('form.retry_intervals')}
+        mono
+        placeholder="10, 60, 600"
+        hint={t('form.retry_intervals_hint')}
+      />
+      <Text
+        name="retry_on"
+        label={t('form.retry_on')}
+        mono
+        placeholder={RETRY_ON_EXAMPLE}
+        hint={t('form.retry_on_hint')}
+      />
+      <Text
+        name="no_retry_on"
+        label={t('form.no_retry_on')}
+        mono
+        placeholder={NO_RETRY_ON_EXAMPLE}
+        hint={t('form.no_retry_on_hint')}
+      />
+      <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
+    </>
   );
 }

@@ -68,8 +68,8 @@ const NOT_DEFINED = new Set([
 ]);
 
 // Each node begins with its id and its job. The server sends the fields in alphabetical order.
-function readable(workflow: Record<string, unknown>): Record<string, unknown> {
-  if (!Array.isArray(workflow.nodes)) return workflow;
+export function readable(workflow: unknown): unknown {
+  if (!isObject(workflow) || !Array.isArray(workflow.nodes)) return workflow;
   const nodes = (workflow.nodes as unknown[]).map((node) => {
     if (!isObject(node)) return node;
     const { id, job, ...rest } = node;

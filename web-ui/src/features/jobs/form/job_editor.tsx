@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { FormProvider, useForm } from 'react-hook-form';
 import { parse, stringify } from 'yaml';
 import { ApiError, call } from '../../../api/client';
@@ -12,16 +12,18 @@ import { newKey } from '../../../api/keys';
 import type { FieldError, Job } from '../../../api/types';
 import { useDenied } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
+import { early } from '../../../lib/preload';
 import { toast, toastError } from '../../../ui/toasts';
 import { Modal } from '../../../ui/dialogs/modal';
-import { Card, Segments, explain } from '../../../ui/ui';
+import { Segments, explain } from '../../../ui/ui';
 import { ConflictDialog } from './conflict_dialog';
 import { FormSections } from './form_sections';
 import type { Definition } from './definition';
 import { definitionFrom, definitionOf, fieldOf, normalised, valuesOf } from './form_values';
 import { formSchema, DEFAULTS, type FormValues } from './form_schema';
-import { unquotedIn } from './yaml_hint';
 import { jobPath } from '../actions/job_actions';
+
+const YamlTab = early(() => import('../yaml/yaml_tab'));
 
 export function JobEditor(props: { start: Definition; job?: Job }) {
   const { t } = useTranslation();
@@ -57,7 +59,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const toForm = () => {
     const read = readYaml(yaml);
     if (read === null) {
-      setErrors([{ pointer: '', code: 'yaml', detail: whyUnread(yaml, t) }]);
+      setErrors([{ pointer: '', code: 'yaml', detail: t('form.bad_yaml') }]);
       return;
     }
     if (yamlChanged) {
@@ -120,7 +122,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const submit = async () => {
     if (tab === 'yaml') {
       const read = readYaml(yaml);
-      if (read === null) setErrors([{ pointer: '', code: 'yaml', detail: whyUnread(yaml, t) }]);
+      if (read === null) setErrors([{ pointer: '', code: 'yaml', detail: t('form.bad_yaml') }]);
       else await save(read, props.job?.version);
       return;
     }
@@ -150,7 +152,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
             ]}
           />
         </div>
-        {errors.length > 0 && (
+        {tab === 'form' && errors.length > 0 && (
           <div role="alert" className="mb-4 rounded-md bg-bad-soft p-3 text-bad">
             <ul>
               {errors.map((one, i) => (
@@ -165,18 +167,18 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
         {tab === 'form' ? (
           <FormSections isNew={isNew} base={base} />
         ) : (
-          <Card>
-            <textarea
-              className="input mono min-h-[60dvh]"
-              aria-label="YAML"
-              spellCheck={false}
-              value={yaml}
-              onChange={(event) => {
-                setYaml(event.target.value);
+          <Suspense>
+            <YamlTab
+              text={yaml}
+              jobId={props.job?.job_id}
+              errors={errors}
+              onChange={(text) => {
+                setYaml(text);
                 setYamlChanged(true);
+                setErrors([]);
               }}
             />
-          </Card>
+          </Suspense>
         )}
         <div className="sticky bottom-0 z-10 -mx-4 mt-4 flex justify-end gap-2 border-t bg-ground px-4 py-3 md:-mx-6 md:px-6">
           <button
@@ -244,11 +246,6 @@ function yamlOf(definition: Definition): string {
   const { schedules, cron_expression: cron, ...rest } = definition;
   const when = typeof cron === 'string' ? { cron_expression: cron } : { schedules };
   return stringify({ ...rest, ...when }, { lineWidth: 0 });
-}
-
-function whyUnread(text: string, t: (key: string, values?: Record<string, unknown>) => string): string {
-  const found = unquotedIn(text);
-  return found ? t('form.unquoted', { ...found }) : t('form.bad_yaml');
 }
 
 function readYaml(text: string): Definition | null {

@@ -187,8 +187,9 @@ export const en = {
   'form.created': '{{name}} created',
   'form.saved': '{{name}} saved',
   'form.not_saved': 'Not saved',
-  'form.unquoted': 'Line {{line}}: put the value in quotes: {{quoted}}',
   'form.bad_yaml': 'This is not a YAML mapping.',
+  'form.yaml_hint':
+    'The whole definition, as in a file of jobs. Fields and ids of jobs and nodes are suggested as you type.',
   'form.unsaved_title': 'Leave without saving?',
   'form.unsaved': 'Your changes will be lost.',
   'form.stay': 'Stay',

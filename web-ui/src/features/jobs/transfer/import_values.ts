@@ -3,7 +3,7 @@ import './texts.en';
 import { parseAllDocuments } from 'yaml';
 import type { Problem, ScheduleWarning } from '../../../api/types';
 import type { Definition } from '../form/definition';
-import { unquotedIn } from '../form/yaml_hint';
+import { unquotedIn } from '../yaml/yaml_hint';
 
 export const JOBS_MAX = 500; // jobs per request; the server's limit
 export const BYTES_MAX = 1_000_000; // bytes per request; slightly less than the server's limit of 1 MiB
