@@ -1,6 +1,7 @@
 // Tab with the versions of a job: authors, times, comparison of two versions, and revert.
 import '../../audit/texts.en';
 import './texts.en';
+import '../../code/texts.en';
 import '../form/texts.en';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -16,8 +17,11 @@ import { Time } from '../../../ui/time';
 import { toast } from '../../../ui/toasts';
 import { Card, LoadFailure, Loading, MoreButton, TableFrame } from '../../../ui/ui';
 import { Field } from '../../../ui/field';
+import { LineDiffTable, NodeChangeList } from '../../code/line_diff_table';
+import { textOfValue } from '../../code/line_diff';
 import { jobPath } from '../actions/job_actions';
 import { zoneOf } from '../../schedule/schedule_text';
+import { readable } from '../form/form_values';
 import { picked } from './version_text';
 import { valueText } from '../../../lib/value_text';
 
@@ -137,10 +141,7 @@ function Summary({ version }: { version: JobVersion }) {
     <ul>
       {version.changes.slice(0, FIELDS_NAMED).map((change) => (
         <li key={change.field} className="break-words">
-          <span className="mono">{change.field}</span>{' '}
-          <span className="mono text-muted">
-            {valueText(change.before)} → {valueText(change.after)}
-          </span>
+          <span className="mono">{change.field}</span> <ChangeText change={change} />
         </li>
       ))}
       {version.changes.length > FIELDS_NAMED && (
@@ -148,6 +149,20 @@ function Summary({ version }: { version: JobVersion }) {
       )}
       {version.changes.length === 0 && <li className="text-muted">{t('versions.same')}</li>}
     </ul>
+  );
+}
+
+// A long value is not said in a row of the list; of a workflow, the nodes are named.
+function ChangeText({ change }: { change: FieldChange }) {
+  const { t } = useTranslation();
+  const { field, before, after } = change;
+  if (field === 'workflow') return <NodeChangeList before={before} after={after} />;
+  if (textOfValue(before) !== null || textOfValue(after) !== null)
+    return <span className="text-muted">{t('diff.changed')}</span>;
+  return (
+    <span className="mono text-muted">
+      {valueText(before)} → {valueText(after)}
+    </span>
   );
 }
 
@@ -170,11 +185,47 @@ function Comparison({ job, version, against }: { job: Job; version: number; agai
       ) : compared.data.changes.length === 0 ? (
         <p className="p-4 text-muted">{t('versions.same')}</p>
       ) : (
-        <ChangeTable changes={compared.data.changes} from={against} to={version} />
+        <Changes changes={compared.data.changes} from={against} to={version} />
       )}
     </Card>
   );
 }
+
+// Fields with short values are rows of a table. Long values, such as scripts and workflows, are compared by line.
+function Changes(props: { changes: FieldChange[]; from: number; to: number }) {
+  const { t } = useTranslation();
+  const texts = props.changes.map(({ before, after }) =>
+    [before, after].map((value) => textOfValue(readable(value))),
+  );
+  const isLong = (i: number) => texts[i]!.some((text) => text !== null);
+  const short = props.changes.filter((_, i) => !isLong(i));
+  return (
+    <>
+      {short.length > 0 && <ChangeTable {...props} changes={short} />}
+      {props.changes.map(
+        (change, i) =>
+          isLong(i) && (
+            <section key={change.field} className="border-t first:border-t-0">
+              <h3 className="mono px-3 py-2 font-medium">{change.field}</h3>
+              {change.field === 'workflow' && (
+                <div className="px-3 pb-2">
+                  <NodeChangeList before={change.before} after={change.after} />
+                </div>
+              )}
+              <LineDiffTable
+                label={t('diff.lines_of', { field: change.field, from: props.from, to: props.to })}
+                before={texts[i]?.[0] ?? plainText(change.before)}
+                after={texts[i]?.[1] ?? plainText(change.after)}
+              />
+            </section>
+          ),
+      )}
+    </>
+  );
+}
+
+const plainText = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 function ChangeTable(props: { changes: FieldChange[]; from: number; to: number }) {
   const { t } = useTranslation();
