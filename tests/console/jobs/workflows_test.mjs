@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { heading, look, until, withServer } from '../support/server.mjs';
+import { editorOf, heading, look, until, withServer } from '../support/server.mjs';
 
 const flag = join(tmpdir(), `carillon-workflow-${process.pid}`);
 after(() => rmSync(flag, { force: true }));
@@ -29,11 +29,11 @@ describe('a workflow', () => {
       await page.getByLabel('Job ID').fill('sales');
       await page.getByLabel('Type').selectOption('workflow');
       await page.getByLabel('Trigger', { exact: true }).selectOption('manual');
-      const field = page.getByLabel('Nodes (YAML)');
-      await field.fill(NODES);
+      const { write } = await editorOf(page, 'Nodes (YAML)');
+      await write(NODES);
       await page.getByText('no node').first().waitFor();
       assert.deepEqual(await look(page, 'the form with a mistake'), []);
-      await field.fill(NODES.replace('audt', 'audit'));
+      await write(NODES.replace('audt', 'audit'));
       await page.getByText('No problems found.').waitFor();
       await page.getByRole('button', { name: 'Create job' }).click();
       await heading(page, /Sales/);

@@ -1,7 +1,7 @@
 // The console in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { heading, startProxy, startServer, until, withServer } from '../support/server.mjs';
+import { editorOf, heading, startProxy, startServer, until, withServer } from '../support/server.mjs';
 
 const { server, person } = withServer();
 const open = (page, path) => page.goto(server.url + path);
@@ -13,11 +13,11 @@ describe('signing in', () => {
     await person({ token: undefined, asked: ['/api/jobs?page_size=1'] }, async (page) => {
       await open(page, '/runs');
       const field = page.getByLabel('API token');
-      await field.fill('wrong');
+      await write('wrong');
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByText('This token is unknown').waitFor();
       assert.equal(await field.getAttribute('aria-invalid'), 'true');
-      await field.fill(server.token);
+      await write(server.token);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await heading(page, 'Runs');
       // The token must not outlive the tab, so it is not in localStorage.
@@ -142,11 +142,11 @@ describe('a job', () => {
       await page.getByRole('link', { name: 'Runs' }).click();
       await page.getByRole('button', { name: 'Stay' }).click();
       await page.getByRole('button', { name: 'YAML' }).click();
-      const text = page.getByRole('textbox', { name: 'YAML' });
-      const yaml = await text.inputValue();
+      const { text, write } = await editorOf(page, 'YAML');
+      const yaml = await text();
       assert.match(yaml, /description: changed/);
       assert.match(yaml, /catch_up_max: 7/);
-      await text.fill(yaml.replace('0 3 * * *', '0 4 * * *'));
+      await write(yaml.replace('0 3 * * *', '0 4 * * *'));
       await page.getByRole('button', { name: 'Form', exact: true }).click();
       assert.equal(await page.getByLabel('Cron expression').inputValue(), '0 4 * * *');
       await page.getByRole('button', { name: 'Save' }).click();

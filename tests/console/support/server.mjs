@@ -227,3 +227,18 @@ export const readLog = (page) => page.evaluate(async () => {
   }
   return [...all].sort((a, b) => a[0] - b[0]).map((one) => one[1]);
 });
+
+// Waits for the editor of a long text, which is a plain text area until it has been loaded. `text` is what is near the
+// window. `write` replaces all of it; a `fill` would make the browser copy styles inline, which the policy forbids.
+export async function editorOf(page, name) {
+  const field = page.locator('.cm-content').and(page.getByRole('textbox', { name, exact: true }));
+  await field.waitFor();
+  const text = async () => (await field.locator('.cm-line').allTextContents()).join('\n');
+  const write = async (all) => {
+    await field.focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.insertText(all);
+  };
+  return { field, text, write };
+}
