@@ -262,18 +262,17 @@ void EventsCheck::JudgeStart(const EventName& name, const std::string& body, con
                                        trigger.paused ? ", which is paused" : "");
   const bool can_be_made =
       MakeParameters(trigger.spec, trigger.rules, Json::parse(body)).has_value();
-  const std::optional<GapReason> gap = trigger.paused ? std::optional(GapReason::kPaused)
-                                       : can_be_made  ? std::nullopt
-                                                      : std::optional(GapReason::kBadEvent);
-  if (start.schedule_id != trigger.id || start.gap != gap ||
-      start.run.has_value() == gap.has_value()) {
+  const bool is_gap = trigger.paused || !can_be_made;
+  const GapReason gap = trigger.paused ? GapReason::kPaused : GapReason::kBadEvent;
+  if (start.schedule_id != trigger.id || start.run.has_value() == is_gap ||
+      start.gap.has_value() != is_gap || (is_gap && *start.gap != gap)) {
     return fail_("events all", fmt::format("a {}: {}", start.gap ? Name(*start.gap) : "run", what));
   }
   if (start.run && (!runs_.contains(*start.run) || start.run->schedule_id != trigger.id)) {
     return fail_("events all", "a run that is not there: " + what);
   }
-  if (!gap) return;  // a run has been judged
-  ++gaps_[{trigger.id, *gap}];
+  if (!is_gap) return;  // a run has been judged
+  ++gaps_[{trigger.id, gap}];
   if (++fates_[{name, trigger.id}] > 1) fail_("events once", "a gap after another fate: " + what);
 }
 
