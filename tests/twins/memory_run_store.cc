@@ -90,7 +90,8 @@ Result<bool> MemoryRunStore::CancelRun(const RunKey& key, const WriteContext& co
   MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return NotOpenable(key);
-  const bool done = CancelWithNodes(tables_, key, context);
+  const bool done = CancelOne(tables_, RunEntry(*found), context);
+  if (done) CancelNodesOf(tables_, {key}, context);
   ReportEnds(tables_, context);
   return done;
 }
@@ -100,11 +101,14 @@ Result<int64_t> MemoryRunStore::CancelJobRuns(const JobId& id, const WriteContex
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindLiveJob(id));
   const std::set<RunKey> open = job->open;
   int64_t cancelled = 0;
+  std::vector<RunKey> looked_at;
   for (const RunKey& key : open) {
     if (IsPart(key)) continue;  // it goes with its own run
     if (IsAhead(tables_.FindRun(key)->row, context.now)) continue;
-    if (CancelWithNodes(tables_, key, context)) ++cancelled;
+    if (CancelOne(tables_, RunEntry(*tables_.FindRun(key)), context)) ++cancelled;
+    looked_at.push_back(key);
   }
+  CancelNodesOf(tables_, std::move(looked_at), context);  // after the ends of all runs of the job
   ReportEnds(tables_, context);
   return cancelled;
 }

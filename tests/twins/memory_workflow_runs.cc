@@ -150,13 +150,14 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) {
   return rows;
 }
 
-bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext& context) {
-  if (!CancelOne(tables, RunEntry(*tables.FindRun(key)), context)) return false;
+void CancelNodesOf(MemoryTables& tables, std::vector<RunKey> cancelled,
+                   const WriteContext& context) {
   const EndedRuns asked_for = tables.ended;  // not the ends of the nodes
-  std::vector<RunKey> cancelled = {key};
   for (size_t i = 0; i < cancelled.size(); ++i) {
     const WorkflowEntry* workflow = tables.FindWorkflow(cancelled[i]);
     if (workflow == nullptr || workflow->state == WorkflowEntry::State::kEnded) continue;
+    const RunRow& own = tables.FindRun(cancelled[i])->row;
+    if (!own.cancel_requested && !IsFinal(own.state)) continue;
     const uint64_t last = tables.last_completion_id;
     for (const RunKey& node : NodeKeysOf(tables, *workflow)) {
       const bool done = CancelOne(tables, RunEntry(*tables.FindRun(node)), context);
@@ -166,7 +167,6 @@ bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext
     tables.WakeUpWorkflow(*workflow, context.now);
   }
   tables.ended = asked_for;
-  return true;
 }
 
 void DropWakeUpsSince(MemoryTables& tables, const WorkflowRunId& run, uint64_t last) {

@@ -27,9 +27,9 @@ std::vector<RunKey> NodeKeysOf(MemoryTables& tables, const WorkflowEntry& workfl
 bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) REQUIRES(tables.mu);
 NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu);
 
-// Cancels the run; if it is one of a workflow that has begun, also the runs of its nodes, level by
-// level, and wakes the workflow up. True as CancelOne.
-bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext& context)
+// Cancels the nodes of those of the runs that are cancelled ones of workflows that have begun, level
+// by level, and wakes the workflows up.
+void CancelNodesOf(MemoryTables& tables, std::vector<RunKey> cancelled, const WriteContext& context)
     REQUIRES(tables.mu);
 
 // Drops the wake-ups of the workflow run that were written after the one with number `last`: the
