@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/config/endpoints.h"
+#include "common/config/event_topics.h"
 #include "common/config/letter_topic.h"
 #include "common/link_bus/carrying_hub.h"
 #include "common/process/data_directory.h"
@@ -296,6 +297,7 @@ StandaloneServer::StandaloneServer(std::unique_ptr<Parts> parts) : parts_(std::m
 Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
     const config::Config& config, const process::Interrupted& interrupted) {
   CARILLON_TRY(config::RefuseLetterTopic(config));
+  CARILLON_TRY(config::RefuseEventTopics(config));
   auto parts = std::make_unique<Parts>();
   CARILLON_ASSIGN_OR_RETURN(parts->directory, process::DataDirectory::Open(config));
   parts->metrics.gauge("carillon_build_info", kVersion).Set(1);

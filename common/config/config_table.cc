@@ -233,6 +233,11 @@ std::vector<Setting> MakeTable() {
        .help = "Topic to which the scheduler publishes "
                "[dead letters](operations.md#dead-letters-on-kafka); the same on all members. "
                "Empty = none. Not in standalone."},
+      {.name = "events.kafka.topics",
+       .fallback = "",
+       .help = "Topics whose records are events, each with a namespace, such as "
+               "`orders=sales, stock`; the same on all members. Without a namespace: `default`. "
+               "Not in standalone."},
 
       {.name = "bus.format",
        .type = kChoice,

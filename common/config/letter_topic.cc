@@ -9,6 +9,13 @@ constexpr std::string_view kLetterTopic = "dead_letters.topic";
 constexpr size_t kTopicNameMax = 249;  // Kafka's
 constexpr std::string_view kOwnTopics = "carillon.";
 
+Error RefuseTopic(const Config& config, const std::string& why) {
+  const Value& value = config.Get(kLetterTopic);
+  return {ErrorCode::kInvalid, value.place + ": " + std::string(kLetterTopic) + " " + why};
+}
+
+}  // namespace
+
 bool IsTopicName(std::string_view name) {
   constexpr std::string_view kOthers = "._-";
   const auto fits = [&](char c) {
@@ -19,12 +26,7 @@ bool IsTopicName(std::string_view name) {
          std::all_of(name.begin(), name.end(), fits);
 }
 
-Error RefuseTopic(const Config& config, const std::string& why) {
-  const Value& value = config.Get(kLetterTopic);
-  return {ErrorCode::kInvalid, value.place + ": " + std::string(kLetterTopic) + " " + why};
-}
-
-}  // namespace
+bool IsOwnTopic(std::string_view name) { return name.starts_with(kOwnTopics); }
 
 Status CheckLetterTopic(const Config& config) {
   const std::string& name = config.Text(kLetterTopic);
@@ -33,7 +35,7 @@ Status CheckLetterTopic(const Config& config) {
                        "must be the name of a topic: up to 249 of the characters a-z, A-Z, "
                        "0-9, '.', '_' and '-'");
   }
-  if (!name.starts_with(kOwnTopics)) return {};
+  if (!IsOwnTopic(name)) return {};
   return RefuseTopic(config,
                      "must not begin with 'carillon.', as the topics of Carillon itself do");
 }

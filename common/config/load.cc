@@ -12,6 +12,7 @@
 #include "common/base/lease.h"
 #include "common/base/nearest.h"
 #include "common/config/endpoints.h"
+#include "common/config/event_topics.h"
 #include "common/config/letter_topic.h"
 #include "common/config/yaml_settings.h"
 
@@ -232,6 +233,7 @@ class Loader {
     Note(CheckLinkListen());
     Note(CheckEndpoints(config_));
     Note(CheckLetterTopic(config_));
+    Note(CheckEventTopics(config_));
   }
 
   Status CheckHeartbeats(std::string_view name) const {

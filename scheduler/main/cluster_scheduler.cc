@@ -15,6 +15,7 @@
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/cluster/cluster_options.h"
+#include "common/cluster/kafka_event_topics.h"
 #include "common/cluster/late_bus.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
@@ -105,6 +106,7 @@ struct ClusterScheduler::Parts {
   BusConsumer* results = nullptr;             // owned by `bus`
   BusConsumer* logs = nullptr;                // owned by `bus`
   std::unique_ptr<cluster::LateBus> letters;  // null: dead letters are not published
+  std::unique_ptr<EventTopics> event_topics;  // null: there are none
   std::unique_ptr<Coordinator> coordinator;
   std::unique_ptr<ExecutorHub> hub;
   std::unique_ptr<SchedulerServer> server;
@@ -116,6 +118,7 @@ struct ClusterScheduler::Parts {
   Status OpenStore(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenBus(const config::Config& config);
   Status OpenLetters(const config::Config& config);
+  Status OpenEvents(const config::Config& config, MemberOptions& options);
   void StartBuses();
   Status OpenLink(const config::Config& config, MemberInfo& self);
   Result<std::string> Issue(const JoinRequest& request);
@@ -144,6 +147,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
     joins = enrollment.get();
   }
   CARILLON_TRY(OpenBus(config));
+  CARILLON_TRY(OpenEvents(config, options));
   secret_resolver = std::make_unique<SecretResolver>(trusted->secrets, *secret_keys);
   CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
   transport = std::make_unique<CurlTransport>(
@@ -167,7 +171,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .settings = settings,
                                         .secrets = secret_resolver.get(),
                                         .sender = sender.get(),
-                                        .letters = letters ? &letters->producer() : nullptr},
+                                        .letters = letters ? &letters->producer() : nullptr,
+                                        .event_topics = event_topics.get()},
                              .api = for_api->Ports(),
                              .secret_keys = *secret_keys},
       options);
@@ -258,6 +263,17 @@ Status ClusterScheduler::Parts::OpenLetters(const config::Config& config) {
   return {};
 }
 
+// The leader opens its topics when it reads them.
+Status ClusterScheduler::Parts::OpenEvents(const config::Config& config, MemberOptions& options) {
+  CARILLON_ASSIGN_OR_RETURN(options.event_topics, EventTopicsOf(config));
+  if (options.event_topics.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(
+      kafka::KafkaOptions brokers,
+      cluster::KafkaOptionsOf(config, "carillon-" + config.Text("scheduler.id") + "-events"));
+  event_topics = std::make_unique<cluster::KafkaEventTopics>(std::move(brokers));
+  return {};
+}
+
 void ClusterScheduler::Parts::StartBuses() {
   loops.Add("bus", clock, *bus);
   if (letters) loops.Add("letters", clock, *letters);
@@ -337,6 +353,7 @@ void ClusterScheduler::Stop() {
   parts.server.reset();
   parts.hub.reset();
   parts.coordinator.reset();
+  parts.event_topics.reset();
   parts.letters.reset();
   parts.bus.reset();
   parts.for_api.reset();

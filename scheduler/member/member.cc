@@ -37,6 +37,7 @@ std::vector<NamedStepper> Member::steppers() {
                                    named("backfill", r.backfill_loop),
                                    named("maintain", r.maintain_loop)};
   if (r.notify_loop) all.push_back(named("notify", *r.notify_loop));
+  if (r.event_reader) all.push_back(named("events", *r.event_reader));
   return all;
 }
 

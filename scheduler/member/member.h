@@ -19,6 +19,7 @@
 #include "common/base/loops/loop.h"
 #include "common/base/metrics/metrics.h"
 #include "common/ports/coordinator.h"
+#include "common/ports/events/event_topics.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/schema_store.h"
@@ -54,6 +55,7 @@ struct MemberPorts {
   const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
   const NoticeSender* sender = nullptr;     // null: no notifications are sent
   BusProducer* letters = nullptr;           // dead letters; null: `producer` sends them
+  EventTopics* event_topics = nullptr;      // MemberOptions::event_topics; null: none is read
 };
 
 // A loop of the member.

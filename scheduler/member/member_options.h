@@ -6,6 +6,7 @@
 
 #include "common/base/overload_levels.h"
 #include "common/ports/coordinator.h"
+#include "common/ports/events/event_topics.h"
 #include "common/wire/messages/task_codec.h"
 
 namespace carillon::scheduler {
@@ -63,6 +64,7 @@ struct MemberOptions {
   Duration clock_offset_max = 500ms;  // between this host's clock and the database's
 
   std::string dead_letter_topic = {};  // for readers outside; empty: dead letters are not published
+  std::vector<EventTopic> event_topics = {};  // outside, whose events the leader accepts
 
   // Housekeeping.
   Duration maintain_every = 5min;

@@ -18,7 +18,7 @@ std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
   for (const char* name :
        {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link", "claims", "results",
-        "logs", "saves", "admission", "workflow", "backfill", "maintain", "notify"}) {
+        "logs", "saves", "admission", "workflow", "backfill", "maintain", "notify", "events"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -112,6 +112,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       saves_loop({&checkpoint_reader, &save_keeper}),
       maintain_loop({&gauges, &maintenance}) {
   MakeNotify();
+  MakeEventReader();
   ConnectWakes();
   ConnectSignals();
 }

@@ -18,6 +18,7 @@
 #include "scheduler/ends/pause_watch.h"
 #include "scheduler/ends/upstream_waits.h"
 #include "scheduler/ends/workflow_loop.h"
+#include "scheduler/events/event_reader.h"
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/guard/guard_loop.h"
 #include "scheduler/leader/leader.h"
@@ -61,6 +62,7 @@ struct Member::Rooms {
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
+  void MakeEventReader();
   ShedStorm LastStorm();
   // Returns how late runs of these job versions may start without a notification. Zero means any
   // lateness: no notification is sent.
@@ -168,6 +170,7 @@ struct Member::Rooms {
   std::unique_ptr<LateWatch> late_watch;
   std::unique_ptr<ShedWatch> shed_watch;
   std::unique_ptr<SequenceStepper> notify_loop;
+  std::unique_ptr<EventReader> event_reader;  // null without topics of events
 };
 
 }  // namespace carillon::scheduler

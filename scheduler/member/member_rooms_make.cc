@@ -151,6 +151,21 @@ LetterPublisher Member::Rooms::MakeLetters() {
                          options.dead_letter_topic, options.seed);
 }
 
+void Member::Rooms::MakeEventReader() {
+  if (ports.event_topics == nullptr || options.event_topics.empty()) return;
+  event_reader = std::make_unique<EventReader>(
+      EventReader::Ports{.clock = ports.clock,
+                         .store = ports.stores.events,
+                         .topics = *ports.event_topics,
+                         .upgrade = upgrade,
+                         .cluster = cluster,
+                         .signals = signals,
+                         .metrics = ports.metrics,
+                         .may_read = [this] { return leader.is_leader() && ports.guard.trusted(); },
+                         .wake = Waker("events")},
+      options.event_topics, options.seed);
+}
+
 CancelPusher Member::Rooms::MakeCancels() {
   return CancelPusher({.store = ports.stores.firing,
                        .segments = segments,

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/base/version.h"
+#include "common/config/event_topics.h"
+#include "common/domain/job/job.h"
 #include "common/process/process.h"
 
 namespace carillon::scheduler {
@@ -10,6 +12,7 @@ namespace {
 
 // The loops of planning, claims, results, admission, backfills, liveness, the guard, housekeeping,
 // notices and bulk actions hold at most one connection each.
+// So does the reader of events, if there are topics for it.
 constexpr size_t kLoopConnections = 13;
 
 MailTls MailTlsOf(const std::string& text) {
@@ -102,8 +105,20 @@ Result<NotifyOptions> NotifyOptionsOf(const config::Config& config) {
   return options;
 }
 
+Result<std::vector<EventTopic>> EventTopicsOf(const config::Config& config) {
+  std::vector<EventTopic> topics;
+  for (const config::TopicOfEvents& one : config::EventTopicsIn(config)) {
+    const std::string space =
+        one.name_space.empty() ? std::string(kDefaultNamespace) : one.name_space;
+    if (!IsNamespace(space)) return config::RefuseEventNamespace(config, one, kNamespaceRule);
+    topics.push_back({.topic = one.topic, .name_space = space});
+  }
+  return topics;
+}
+
 size_t StoreConnectionsOf(const config::Config& config) {
-  return static_cast<size_t>(config.Integer("store.connections")) + kLoopConnections;
+  const size_t reader = config::EventTopicsIn(config).empty() ? 0 : 1;
+  return static_cast<size_t>(config.Integer("store.connections")) + kLoopConnections + reader;
 }
 
 }  // namespace carillon::scheduler

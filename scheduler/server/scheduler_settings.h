@@ -17,6 +17,8 @@ ApiOptions ApiOptionsOf(const config::Config& config);
 ops::OpsOptions OpsOptionsOf(const config::Config& config);
 // kInvalid: an unknown kind of notice, or an invalid address.
 Result<NotifyOptions> NotifyOptionsOf(const config::Config& config);
+// kInvalid: a namespace that cannot be.
+Result<std::vector<EventTopic>> EventTopicsOf(const config::Config& config);
 // The maximum number of store connections of the member and its API.
 size_t StoreConnectionsOf(const config::Config& config);
 

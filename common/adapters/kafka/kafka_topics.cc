@@ -117,6 +117,23 @@ Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& 
   return checked;
 }
 
+// The client is a consumer, because a producer's question would let brokers create the topic.
+Result<int> CountPartitions(const KafkaOptions& kafka, const std::string& topic, Duration limit) {
+  CARILLON_ASSIGN_OR_RETURN(const Owned<rd_kafka_t> client,
+                            NewClient(RD_KAFKA_CONSUMER, kafka, {}));
+  const Owned<rd_kafka_topic_t> asked(rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
+  if (!asked) return MakeError("read", topic, rd_kafka_last_error());
+  const rd_kafka_metadata_t* bare = nullptr;
+  const rd_kafka_resp_err_t error =
+      rd_kafka_metadata(client.get(), 0, asked.get(), &bare, Milliseconds(limit));
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("read", topic, error);
+  const Owned<const rd_kafka_metadata_t> metadata(bare);
+  if (metadata->topic_cnt != 1) return MakeError("read", topic, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC);
+  const rd_kafka_metadata_topic_t& found = metadata->topics[0];
+  if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("read", topic, found.err);
+  return found.partition_cnt;
+}
+
 Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
                      const std::map<int, int64_t>& before, Duration limit) {
   CARILLON_ASSIGN_OR_RETURN(const Owned<rd_kafka_t> client,

@@ -34,6 +34,10 @@ Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& 
 Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
                      const std::map<int, int64_t>& before, Duration limit);
 
+// The number of partitions of a topic, which is not created. kNotFound: there is no such topic.
+// kDenied: it may not be read. kUnavailable: no broker answers, or the topic is not ready.
+Result<int> CountPartitions(const KafkaOptions& kafka, const std::string& topic, Duration limit);
+
 // Deletes topics, for tests and for operators who start over. A topic that does not exist counts
 // as deleted.
 Status DeleteTopics(const KafkaOptions& kafka, const std::vector<std::string>& names,

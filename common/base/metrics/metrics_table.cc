@@ -100,6 +100,16 @@ const std::vector<MetricSpec>& MetricTable() {
        "Dead letters sent to dead_letters.topic, and those that it refuses, e.g. as too large."},
       {"carillon_dead_letters_unpublished", kGauge, "",
        "Dead letters that wait to be published, up to 10,000; on the leader."},
+      {"carillon_events_total", kCounter, "door,result",
+       "Events by the door through which they came, api or topic, and result: started, gap, "
+       "duplicate, no_match, or refused if a record is no event."},
+      {"carillon_event_filters_failed_total", kCounter, "",
+       "Filters of triggers that had no answer for an event, e.g. because of its types."},
+      {"carillon_event_accept_seconds", kHistogram, "",
+       "Time that the store took to accept a batch of events from a topic."},
+      {"carillon_events_behind", kGauge, "topic",
+       "Records of a topic of events.kafka.topics that are not accepted yet; NaN if unknown, 0 on "
+       "members that do not lead."},
       {"carillon_notices_total", kCounter, "verdict",
        "Notifications decided on, by verdict: told, held_back (too soon after the last) or "
        "unwanted."},

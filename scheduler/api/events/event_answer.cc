@@ -7,6 +7,7 @@
 
 #include "common/domain/event/event_parameters.h"
 #include "common/wire/json/job/parameter_rules_json.h"
+#include "scheduler/events/event_counts.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -27,14 +28,6 @@ json StartsToAnswer(const std::vector<EventStart>& starts) {
   json items = json::array();
   for (const EventStart& start : starts) items.push_back(StartToAnswer(start));
   return items;
-}
-
-std::string_view StatusOf(const EventEffect& effect) {
-  if (effect.duplicate) return "duplicate";
-  if (effect.starts.empty()) return "no_match";
-  const bool started = std::ranges::any_of(
-      effect.starts, [](const EventStart& start) { return start.run.has_value(); });
-  return started ? "started" : "gap";
 }
 
 json Verdict(std::string_view result, std::string sentence) {

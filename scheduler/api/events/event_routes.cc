@@ -14,9 +14,10 @@
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/events/event_answer.h"
-#include "scheduler/api/events/open_runs.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/events/event_counts.h"
+#include "scheduler/events/open_runs.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -244,6 +245,7 @@ Reply SendEvents(const Call& call) {
     return TooManyMatches(list ? effects.error().pointer : "");
   }
   if (!effects.ok()) return effects.error();
+  CountEffects(call.api.metrics, kApiDoor, *effects);
   NudgeStarted(call, *effects);
   json items = json::array();
   for (size_t i = 0; i < effects->size(); ++i) {

@@ -16,10 +16,10 @@
 #include "common/base/mutex.h"
 #include "scheduler/api/bulk/route_item_runner.h"
 #include "scheduler/api/call/route.h"
-#include "scheduler/api/events/open_runs.h"
 #include "scheduler/api/logs/log_reads.h"
 #include "scheduler/api/server/console_pages.h"
 #include "scheduler/auth/rate_limit.h"
+#include "scheduler/events/open_runs.h"
 
 namespace carillon::scheduler {
 

@@ -1,8 +1,8 @@
 // Background bulk actions executed by the routes' handlers, with members that are killed.
 #include "scheduler/api/bulk/route_item_runner.h"
-#include "scheduler/api/events/open_runs.h"
 #include "scheduler/api/logs/log_reads.h"
 #include "scheduler/api/server/route_table.h"
+#include "scheduler/events/open_runs.h"
 #include "tests/unit/scheduler/api/bulk/bulk_env.h"
 
 namespace carillon::test {

@@ -1,8 +1,8 @@
 // Bulk retries of the nodes of a workflow run: one item may retry what another one asks for.
 #include "scheduler/api/bulk/bulk_item.h"
-#include "scheduler/api/events/open_runs.h"
 #include "scheduler/api/logs/log_reads.h"
 #include "scheduler/api/server/route_table.h"
+#include "scheduler/events/open_runs.h"
 #include "tests/unit/scheduler/api/workflows/workflow_env.h"
 
 namespace carillon::test {

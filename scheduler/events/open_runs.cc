@@ -1,4 +1,4 @@
-#include "scheduler/api/events/open_runs.h"
+#include "scheduler/events/open_runs.h"
 
 namespace carillon::scheduler {
 

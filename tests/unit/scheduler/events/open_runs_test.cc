@@ -1,7 +1,10 @@
-#include "scheduler/api/events/open_runs.h"
+#include "scheduler/events/open_runs.h"
 
-#include "common/wire/json/event_json.h"
-#include "tests/unit/scheduler/api/events/event_env.h"
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/manual_clock.h"
 
 namespace carillon::test {
 namespace {
@@ -77,30 +80,6 @@ TEST_F(OpenEventRunsTest, StayAsTheyWereWhileTheyCannotBeCounted) {
   store_.open = kOpenEventRunsMax + 1;
   clock_.Advance(scheduler::OpenEventRuns::kCountEvery);
   EXPECT_TRUE(runs_.TooMany()) << "the count that failed is made up for";
-}
-
-using OpenRunsRouteTest = EventEnv;
-
-TEST_F(OpenRunsRouteTest, NothingIsAcceptedWhileTooManyRunsWait) {
-  Listen("bill");
-  const Event event{.origin = {.id = "1", .source = "shop", .type = "order.paid"},
-                    .values = EventFromJson(Paid("1"))->values};
-  const auto first = stores_.events.Accept({"default", {event}}, clock_.Wall());
-  ASSERT_TRUE(first.ok()) << first.error().message;
-  const RunKey key = *first->at(0).starts.at(0).run;
-  {
-    MutexLock lock(stores_.tables.mu);
-    for (int64_t i = 1; i <= kOpenEventRunsMax; ++i) {
-      auto entry = stores_.tables.runs().at(key);
-      entry.row.key.fire += Duration(i);
-      stores_.tables.PutRun(std::move(entry));
-    }
-  }
-  const Answer refused = Post("/api/events", Paid("2"));
-  EXPECT_EQ(refused.status, 429) << refused.text;
-  EXPECT_EQ(refused.code(), "too_many_requests");
-  EXPECT_EQ(refused.header("retry-after"), "5");
-  EXPECT_EQ(Listed().size(), 1u);
 }
 
 }  // namespace
