@@ -19,6 +19,10 @@
 namespace carillon::mysql {
 namespace {
 
+// The server ends a transaction whose next statement does not come in time
+// (kIdleTransactionTimeoutSeconds), and all parameters of a call may take long to be made.
+constexpr size_t kParameterBytesPerStatement = 1u << 20;
+
 using Triggers = std::vector<const EventTrigger*>;
 
 // An event that is not known, with the triggers that it matches at the locked versions.
@@ -42,7 +46,7 @@ class AcceptBatch {
     for (const size_t place : unknown) fresh.push_back({place, PresentMatches(events_[place])});
     CARILLON_TRY(ReadFires(fresh));
     for (const FreshEvent& one : fresh) CARILLON_TRY(Answer(one));
-    CARILLON_TRY(InsertEventRuns(session_, std::move(runs_), now_));
+    CARILLON_TRY(WriteRuns());
     CARILLON_TRY(InsertGaps(session_, Gaps()));
     CARILLON_TRY(InsertEvents(session_, std::move(records_)));
     return std::move(effects_);
@@ -133,6 +137,7 @@ class AcceptBatch {
     for (const EventTrigger* trigger : one.triggers) {
       CARILLON_ASSIGN_OR_RETURN(EventStart start, StartOf(event, *trigger));
       effect.starts.push_back(std::move(start));
+      if (bytes_ > kParameterBytesPerStatement) CARILLON_TRY(WriteRuns());
     }
     if (effect.starts.empty()) return {};
     accepted_[key] = one.place;
@@ -161,6 +166,7 @@ class AcceptBatch {
         start.run = RunKey{.fire = fire, .schedule_id = trigger.id};
         fires_.Take(trigger.id, fire);
         runs_.push_back(EventRunOf(*start.run, job, *given));
+        bytes_ += runs_.back().parameters.size();
       } else {
         start.gap = GapReason::kBadEvent;
         start.problem = given.error().message;
@@ -168,6 +174,11 @@ class AcceptBatch {
     }
     if (start.gap) ++gaps_[{trigger.id, trigger.job_no, *start.gap}];
     return start;
+  }
+
+  Status WriteRuns() {
+    bytes_ = 0;
+    return InsertEventRuns(session_, std::exchange(runs_, {}), now_);
   }
 
   std::vector<PlannedGap> Gaps() const {
@@ -191,7 +202,8 @@ class AcceptBatch {
   FreeFires fires_;
   std::map<std::pair<std::string, std::string>, size_t> accepted_;  // by source and id
   std::map<std::tuple<ScheduleId, JobNo, GapReason>, int64_t> gaps_;
-  std::vector<EventRun> runs_;
+  std::vector<EventRun> runs_;  // not written yet
+  size_t bytes_ = 0;            // of their parameters
   std::vector<EventRecord> records_;
   std::vector<EventEffect> effects_;
 };
