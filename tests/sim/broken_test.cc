@@ -207,6 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{.name = "event.trigger_version",
                    .promise = "events parameters",
                    .seeds_max = 40,
+                   .first = 7,
                    .events = true},
         BrokenRule{.name = "event.trusted",
                    .promise = "events untrusted",

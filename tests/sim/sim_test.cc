@@ -114,6 +114,7 @@ const Worlds kWorlds[] = {
     // An event starts one run of each trigger that it matches, whoever sends it, however often.
     {.name = "EventsStartOnce",
      .options = {.events = true},
+     .share = 10,
      .least = {{"runs of events", &Outcome::events, 10}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.

@@ -16,6 +16,12 @@ bool CountsAsActive(const RunRow& row, bool was_active) {
   return row.state != RunState::kPending || was_active;
 }
 
+// A retry of a workflow skips a node by hand that was skipped before.
+bool IsSkippedAgain(const RunEntry& before, const RunEntry& after) {
+  return after.row.state == RunState::kSkipped && before.row.state == RunState::kSkipped &&
+         after.result.ended != before.result.ended;
+}
+
 }  // namespace
 
 MemoryTables::MemoryTables(StoreIdentity id, bool numbers_in_blocks)
@@ -45,8 +51,9 @@ void MemoryTables::PutRun(RunEntry entry) {
   entry.row.may_still_run = MayStillRun(entry.row.state, entry.result.reason);
   if (IsFinal(entry.row.state)) entry.row.group = {};
   const auto found = runs_.find(key);
-  const bool ends = IsFinal(entry.row.state) && found != runs_.end() &&
-                    found->second.row.state != entry.row.state;
+  const bool ends =
+      IsFinal(entry.row.state) && found != runs_.end() &&
+      (found->second.row.state != entry.row.state || IsSkippedAgain(found->second, entry));
   if (ends && IsAwaited(entry.row)) AddCompletion(entry);
   std::optional<RunRow> before;
   if (found != runs_.end()) {

@@ -196,6 +196,18 @@ TYPED_TEST(EventEditsContract, AnEventWithoutParametersKeepsItsOriginAfterAnEdit
   EXPECT_EQ(s.GivenTo(key).time_zone, "UTC");
 }
 
+TYPED_TEST(EventEditsContract, ATriggerHasNoFiresThatABackfillCouldRun) {
+  EventDriver s = this->event_driver();
+  const StoredJob job = s.Create("job", s.Taking());
+  s.Started(s.Of("e1", s.Order(1)), kT0 + 1s);
+  const BackfillPreview preview =
+      s.v(s.backfills.PreviewBackfill({.job_id = job.job_id,
+                                       .schedule_id = job.schedules[0].schedule_id,
+                                       .from = kT0 - 1h,
+                                       .to = kT0 + 1h}));
+  EXPECT_TRUE(preview.first.empty());
+}
+
 // ---- the runs ----------------------------------------------------------------------------------
 
 TYPED_TEST(EventEditsContract, AWorkflowHandsTheEventToItsNodes) {

@@ -123,7 +123,10 @@ Result<Schedule> CompileSchedule(Session& session, const DueSchedule& due, WallT
     CARILLON_ASSIGN_OR_RETURN(limits, calendars.Of(due.calendars));
     *place = std::min(*place, calendars.ChangedSince(due.calendars, due.calendar_version));
   }
-  return Schedule::Compile(due.spec, due.dst_gap, due.dst_repeat, std::move(limits));
+  ScheduleSpec spec = due.spec;
+  // The events that start a run are in the definition alone. Whatever they are, there are no fires.
+  if (spec.kind == ScheduleKind::kEvent) spec.event_type = "*";
+  return Schedule::Compile(spec, due.dst_gap, due.dst_repeat, std::move(limits));
 }
 
 void AddCalendarNames(const JobDefinition& definition, std::set<std::string>* names) {
