@@ -27,8 +27,8 @@ std::vector<RunKey> NodeKeysOf(MemoryTables& tables, const WorkflowEntry& workfl
 bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) REQUIRES(tables.mu);
 NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu);
 
-// Cancels the nodes of those of the runs that are cancelled ones of workflows that have begun, level
-// by level, and wakes the workflows up.
+// Cancels the nodes of those of the runs that are cancelled ones of workflows that have begun,
+// level by level, and wakes the workflows up.
 void CancelNodesOf(MemoryTables& tables, std::vector<RunKey> cancelled, const WriteContext& context)
     REQUIRES(tables.mu);
 

@@ -220,8 +220,8 @@ Result<BackupFile> CreateBackup(const BackupOptions& options, const Clock& clock
   }
   CARILLON_TRY(StillLocked(*lock));
   CARILLON_TRY(file->Commit());
-  // Otherwise the next maintenance is perhaps left out: the server may notice the end of the session
-  // later than the caller.
+  // Otherwise the next maintenance is perhaps left out: the server may notice the end of the
+  // session later than the caller.
   static_cast<void>(ReleaseLock(*lock, StoreLock::kMaintain));
   return made;
 }

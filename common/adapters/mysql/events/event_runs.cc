@@ -82,11 +82,12 @@ Status InsertEventRuns(Session& session, std::vector<EventRun> runs, WallTime no
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, flags, parameters, planned_us) SELECT k.f, k.s, k.h, "
       "k.j, k.g, k.g, {}, {}, k.p, k.u, k.v, k.l, NULLIF(CONVERT(FROM_BASE64(k.m) USING utf8mb4), "
-      "''), ? FROM JSON_TABLE({}, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "''), ? FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]', j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH "
       "'$[4]', p INT PATH '$[5]', u BIGINT PATH '$[6]', v BIGINT PATH '$[7]', l INT UNSIGNED PATH "
       "'$[8]', m LONGTEXT PATH '$[9]')) k",
-      NumberOf(RunKind::kEvent), NumberOf(RunState::kPending), CARILLON_JSON);
+      NumberOf(RunKind::kEvent), NumberOf(RunState::kPending));
   std::sort(runs.begin(), runs.end(),
             [](const EventRun& a, const EventRun& b) { return a.row.key < b.row.key; });
   const size_t bytes_max = session.packet_bytes_max() / 4;
