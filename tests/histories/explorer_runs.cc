@@ -193,8 +193,11 @@ void Explorer::ReadMoreRuns() {
 void Explorer::StartBackfill() {
   const auto job = AnyJob();
   if (!job || job->schedules.empty()) return;
+  // The API refuses backfills of schedules without times.
+  const StoredSchedule& schedule = Pick(job->schedules);
+  if (!HasTimes(schedule.spec.kind)) return;
   BackfillTerms terms{.job_id = job->job_id,
-                      .schedule_id = Pick(job->schedules).schedule_id,
+                      .schedule_id = schedule.schedule_id,
                       .from = now_ - 1s * (2 + Below(40)),
                       .to = now_};
   if (Chance(0.5)) terms.order = BackfillOrder::kDescending;
