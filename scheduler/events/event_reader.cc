@@ -50,11 +50,10 @@ SteadyTime EventReader::Step(SteadyTime now) {
   SteadyTime next = now + kLookEvery;
   for (Source& source : sources_) {
     if (now < store_next_) return store_next_;
-    if (now >= source.next) {
-      const Status read = ReadSome(source, now);
-      if (!read.ok()) TopicFailed(source, now, read.error());
-    }
-    next = std::min(next, source.next);
+    if (now < source.not_before) continue;
+    const Result<bool> more = ReadSome(source, now);
+    if (!more.ok()) TopicFailed(source, now, more.error());
+    if (more.ok() && *more) next = now;
   }
   return std::max(next, store_next_);
 }
@@ -63,25 +62,25 @@ bool EventReader::MayRead() const {
   return ports_.may_read() && ports_.upgrade.FeatureOn(kFanOutMigration);
 }
 
-Status EventReader::ReadSome(Source& source, SteadyTime now) {
-  source.next = now + kLookEvery;
+Result<bool> EventReader::ReadSome(Source& source, SteadyTime now) {
   if (source.batch.empty()) {
     CARILLON_TRY(CloseIfGrown(source, now));
     if (!source.consumer) CARILLON_TRY(Open(source, now));
-    if (!source.consumer) return {};
+    if (!source.consumer) return false;
     if (open_runs_.TooMany()) {
-      source.next = now + kFullWait;
+      source.not_before = now + kFullWait;
       ShowBehind(source);
-      return {};
+      return false;
     }
     CARILLON_TRY(Poll(source));
-    if (source.batch.empty()) return {};
+    if (source.batch.empty()) return false;
   }
   if (const Status handled = HandleBatch(source, now); !handled.ok()) {
     StoreFailed(now, handled.error());
-    return {};
+    return false;
   }
-  return Finish(source, now);
+  CARILLON_TRY(Finish(source));
+  return true;
 }
 
 // ---- the topic ---------------------------------------------------------------------------------
@@ -128,13 +127,12 @@ Status EventReader::Poll(Source& source) {
   return {};
 }
 
-Status EventReader::Finish(Source& source, SteadyTime now) {
+Status EventReader::Finish(Source& source) {
   if (!std::exchange(store_told_, "").empty()) log::Info("events", "events are accepted again");
   store_backoff_.Reset();
   const auto handled = std::exchange(source.batch, {});
   CARILLON_TRY(source.consumer->Commit(handled));
   ShowBehind(source);
-  source.next = now;  // perhaps there are more
   return {};
 }
 
@@ -147,7 +145,7 @@ void EventReader::TopicFailed(Source& source, SteadyTime now, const Error& error
   source.consumer.reset();
   source.batch.clear();
   ShowBehind(source);
-  source.next = now + source.backoff.Next(rng_);
+  source.not_before = now + source.backoff.Next(rng_);
 }
 
 // ---- the store ---------------------------------------------------------------------------------

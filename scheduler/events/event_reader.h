@@ -67,7 +67,7 @@ class EventReader final : public Stepper {
     explicit Source(EventTopic t) : topic(std::move(t)), backoff(kRetry) {}
     EventTopic topic;
     Backoff backoff;
-    SteadyTime next{};         // before it, nothing is done
+    SteadyTime not_before{};   // until then, it is left alone
     SteadyTime next_growth{};  // of the next look for new partitions
     std::unique_ptr<BusConsumer> consumer;
     std::vector<ReceivedRecord> batch;  // read, not committed
@@ -80,11 +80,12 @@ class EventReader final : public Stepper {
 
   bool MayRead() const;
   // The errors of these are about the topic; StoreFailed notes those of the store.
-  Status ReadSome(Source& source, SteadyTime now);
+  // True if there may be more to read.
+  Result<bool> ReadSome(Source& source, SteadyTime now);
   Status Open(Source& source, SteadyTime now);
   Status CloseIfGrown(Source& source, SteadyTime now);
   Status Poll(Source& source);
-  Status Finish(Source& source, SteadyTime now);
+  Status Finish(Source& source);
   // The errors of these are about the store.
   Status HandleBatch(const Source& source, SteadyTime now);
   Status Accept(const Source& source, std::span<ReadEvent> events);

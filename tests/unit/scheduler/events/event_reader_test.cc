@@ -160,7 +160,7 @@ TEST_F(EventReaderTest, EachEventOfATopicStartsTheRunsOfItsNamespaceOnce) {
   EXPECT_GT(due_[bill.job_no], 0);
   EXPECT_LT(due_[bill.job_no], 5) << "a look for a batch of runs";
   EXPECT_EQ(Behind(), 0);
-  EXPECT_LT(Pass(10s), 30) << "no busy wait";
+  EXPECT_LT(Pass(10s), 50) << "no busy wait";
   ChangeLeader();
   Pass(10s);
   EXPECT_EQ(Count("duplicate"), 0u) << "the next leader goes on behind them";
@@ -339,7 +339,7 @@ TEST_F(EventReaderTest, NothingIsReadWhileTooManyRunsOfEventsWait) {
   }
   Pass(OpenEventRuns::kCountEvery);
   Send(1, 2);
-  EXPECT_LT(Pass(1min), 40);
+  EXPECT_LT(Pass(1min), 200) << "no busy wait";
   EXPECT_EQ(Count("started"), 1u);
   EXPECT_EQ(Behind(), 1);
 }
@@ -367,8 +367,8 @@ TEST_F(EventReaderTest, ATopicThatIsNotThereIsToldOnceAndTriedAgain) {
   log::Configure({.level = log::Level::kInfo, .file = path});
   const StoredJob bill = Listen("bill", "order.*");
   topics_.refusal = {ErrorCode::kNotFound, "kafka: read: unknown topic"};
-  EXPECT_LT(Pass(10min), 200);
-  EXPECT_LT(topics_.opens, 100);
+  EXPECT_LT(Pass(10min), 2'000);
+  EXPECT_LT(topics_.opens, 100) << "less and less often";
   Send(0, 2);
   topics_.refusal = {};
   Pass(EventReader::kRetry.longest + 1s);
