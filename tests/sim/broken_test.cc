@@ -198,7 +198,8 @@ INSTANTIATE_TEST_SUITE_P(
                    .first = 11,
                    .waits = true},
         // events: known ones are not looked for, runs are written before their event, a pause or an
-        // edit of before the call decides, and texts of an event are not marked
+        // edit of before the call decides, texts of an event are not marked, positions in a topic
+        // are committed before its events are accepted, and a topic begins when it is opened
         BrokenRule{.name = "event.key", .promise = "events once", .seeds_max = 40, .events = true},
         BrokenRule{
             .name = "event.split", .promise = "events once", .seeds_max = 40, .events = true},
@@ -211,6 +212,14 @@ INSTANTIATE_TEST_SUITE_P(
                    .events = true},
         BrokenRule{.name = "event.trusted",
                    .promise = "events untrusted",
+                   .seeds_max = 40,
+                   .events = true},
+        BrokenRule{.name = "event.commit_first",
+                   .promise = "events topics",
+                   .seeds_max = 80,
+                   .events = true},
+        BrokenRule{.name = "event.topic_begin",
+                   .promise = "events topics",
                    .seeds_max = 40,
                    .events = true},
         // quiet executors: silence judged by the usual interval, another process after the usual

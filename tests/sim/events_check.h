@@ -10,6 +10,7 @@
 //   events parameters  Those of a run are made by the definition whose version it has, and stay.
 //   events strangers   No run is of a trigger that was not there, or of another event.
 //   events duplicates  The answer to a known event is the first one.
+//   events topics      Each record of a topic is accepted or refused (event_topics.h).
 //   events untrusted   Stored parameters contain no placeholder that a definition has, and texts
 //                      of an event are marked, also in the nodes of its workflow.
 #pragma once
@@ -49,6 +50,11 @@ class EventsCheck {
   Result<std::vector<EventEffect>> Send(const EventPost& post, WallTime now);
   // Judges what is stored when the world rests.
   void AtRest();
+  // True if a call with such an event has been answered.
+  bool HasAccepted(const std::string& name_space, const std::string& source,
+                   const std::string& id) const {
+    return accepted_.contains({name_space, source, id});
+  }
   size_t started() const { return runs_.size(); }
 
  private:
@@ -82,6 +88,7 @@ class EventsCheck {
   std::map<RunKey, std::string> runs_;  // with the parameters that they had first
   std::map<EventName, std::vector<EventStart>> known_;
   std::map<std::pair<ScheduleId, GapReason>, int64_t> gaps_;
+  std::set<EventName> accepted_;  // known or without a match
 };
 
 }  // namespace carillon::sim

@@ -37,7 +37,10 @@ test::CallFate Unavailable() {
 test::CallFate AnswerLost(Effect effect) {
   return {effect, Error{ErrorCode::kTimeout, "the answer was lost"}};
 }
-bool CanBeLost(const test::StoreCall& call) { return call.is_fenced_write || call.name == "Take"; }
+bool CanBeLost(const test::StoreCall& call) {
+  return call.is_fenced_write || call.name == "Take" || call.name == "Accept" ||
+         call.name == "Refuse";
+}
 
 // Much may happen between the reads of what runs wait for.
 bool AsksForUpstream(const test::StoreCall& call) {
@@ -46,14 +49,48 @@ bool AsksForUpstream(const test::StoreCall& call) {
 
 // The ports of a member: those of which it only reads little have no faults.
 Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& streaks,
-                  UpstreamStore& upstream) {
-  return {faulty.identity,  faulty.segments,     faulty.firing,     faulty.queues,
-          plain.groups,     plain.jobs,          plain.runs,        plain.logs,
-          plain.notices,    faulty.executors,    plain.idempotency, faulty.settings,
-          plain.audit,      faulty.housekeeping, plain.auth,        plain.secrets,
-          plain.bulk,       faulty.completions,  faulty.backfills,  faulty.calendars,
-          faulty.workflows, plain.checkpoints,   streaks,           faulty.letters,
-          upstream,         plain.events};
+                  UpstreamStore& upstream, EventStore& events) {
+  return {faulty.identity,   faulty.segments,
+          faulty.firing,     faulty.queues,
+          plain.groups,      plain.jobs,
+          plain.runs,        plain.logs,
+          plain.notices,     faulty.executors,
+          plain.idempotency, faulty.settings,
+          plain.audit,       faulty.housekeeping,
+          plain.auth,        plain.secrets,
+          plain.bulk,        faulty.completions,
+          faulty.backfills,  faulty.calendars,
+          faulty.workflows,  plain.checkpoints,
+          streaks,           faulty.letters,
+          upstream,          events};
+}
+
+// Topics outside, as one process reaches them. Consumers that it opens while there are faults keep
+// theirs.
+class SimTopics final : public EventTopics {
+ public:
+  SimTopics(World& world, test::NodePorts ports) : world_(world), ports_(std::move(ports)) {}
+
+  Result<std::unique_ptr<BusConsumer>> Open(const std::string& topic,
+                                            const BusBegin& begin) override {
+    if (!ports_.alive || world_.network.IsCut(test::kBusNode, ports_.node)) {
+      return Error{ErrorCode::kUnavailable, "open: the broker is not reachable"};
+    }
+    std::unique_ptr<BusConsumer> consumer = std::make_unique<test::FaultConsumer>(
+        ports_, world_.bus.NewConsumer(topic, "carillon-events", {}, begin),
+        world_.faults().consumer, world_.ForkRng());
+    return consumer;
+  }
+  Result<bool> HasGrown(const std::string& /*topic*/) override { return false; }
+
+ private:
+  World& world_;
+  const test::NodePorts ports_;
+};
+
+EventStore& EventsOfMembers(World& world) {
+  EventTopicsCheck* const topics = world.event_topics();
+  return topics != nullptr ? topics->store() : world.store_ports.events;
 }
 
 }  // namespace
@@ -65,6 +102,8 @@ struct SchedulerProcess::Ports {
       : stores(world.store_ports, self),
         streaks(world.streaks, self),
         upstream(world.upstream, self),
+        events(EventsOfMembers(world), self),
+        topics(world, {world.network, name, self.alive_}),
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
@@ -84,6 +123,8 @@ struct SchedulerProcess::Ports {
   test::FaultStores stores;
   test::FaultStreakStore streaks;
   test::FaultUpstreamStore upstream;
+  test::FaultEventStore events;
+  SimTopics topics;
   test::FaultProducer producer;
   test::FaultConsumer results;
   test::FaultConsumer logs;
@@ -124,13 +165,15 @@ void SchedulerProcess::Create() {
     options.lease = kShortLease;
   }
   if (world_.letters()) options.dead_letter_topic = LettersCheck::kTopic;
+  if (world_.event_topics() != nullptr) options.event_topics = EventTopicsCheck::Topics();
   // Elsewhere without faults, so that those worlds stay as they are.
   StreakStore& streaks =
       world_.pauses_after_failures() ? static_cast<StreakStore&>(ports_->streaks) : world_.streaks;
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{
           .clock = clock(),
-          .stores = WithFaults(world_.store_ports, ports_->stores, streaks, ports_->upstream),
+          .stores = WithFaults(world_.store_ports, ports_->stores, streaks, ports_->upstream,
+                               ports_->events),
           .identity = ports_->stores.identity,
           .schema = world_.stores.schema,
           .guard = ports_->guard,
@@ -141,7 +184,8 @@ void SchedulerProcess::Create() {
           .coordinator = *ports_->coordinator,
           .signer = ports_->signer,
           .metrics = *metrics_,
-          .settings = ports_->settings},
+          .settings = ports_->settings,
+          .event_topics = world_.event_topics() != nullptr ? &ports_->topics : nullptr},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     // The executors here have no files, so there is nothing to save.

@@ -53,7 +53,7 @@ World::World(const WorldOptions& options)
       stores(clock,
              {.segment_count = DrawSegments(rng), .numbers_in_blocks = options.guest != nullptr}),
       store_ports(options.guest == nullptr ? stores.Ports() : options.guest->Around(stores)),
-      bus({.partitions = 4, .records_max = 4096}, &clock),
+      bus({.partitions = 4, .records_max = 4096, .shares_groups = true}, &clock),
       checker({.now = [this] { return clock.Wall(); },
                .is_alive =
                    [this](const RunKey& key, int except) {
@@ -109,6 +109,15 @@ World::World(const WorldOptions& options)
     stores.tables.schema = {.known = scheduler::kFanOutMigration,
                             .applied = scheduler::kFanOutMigration,
                             .finished = scheduler::kFanOutMigration};
+  }
+  if (options.events && options.seed % 2 == 0) {
+    event_topics_ =
+        std::make_unique<EventTopicsCheck>(EventTopicsCheck::Ports{.clock = clock,
+                                                                   .store = store_ports.events,
+                                                                   .tables = stores.tables,
+                                                                   .bus = bus,
+                                                                   .events = events},
+                                           options.seed);
   }
   if (options.letters) letters_ = std::make_unique<LettersCheck>(stores, bus);
   if (options.twin) {
@@ -332,6 +341,7 @@ Outcome World::Run() {
   if (pauser_->acts()) After(3s, [this] { PauseTick(); });
   if (backfiller_->acts() && !options_.streaks) After(4s, [this] { BackfillTick(); });
   if (options_.guest != nullptr) After(2s, [this] { GuestTick(); });
+  if (event_topics_) TopicTick();
   RunUntil(clock.Steady() + options_.chaos);
   Rest(profile.strict_misfire);
   return Report();
@@ -348,6 +358,7 @@ void World::Rest(bool strict_misfire) {
     RunUntil(AllContinue() + kMembersBackAfter + kFailsOn);
   }
   RunUntil(AllContinue() + kSettle);
+  CheckTopics();
   settled_ = clock.Wall();
   actor_->EndSchedules();
   const WallTime ended = clock.Wall();

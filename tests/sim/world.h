@@ -22,6 +22,7 @@
 #include "tests/sim/backfiller.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/cluster_pause.h"
+#include "tests/sim/event_topics.h"
 #include "tests/sim/events_check.h"
 #include "tests/sim/fault_plan.h"
 #include "tests/sim/letters_check.h"
@@ -57,10 +58,11 @@ struct WorldOptions {
   bool letters = false;  // dead letters are published; members are killed, the bus is away
   bool streaks = false;  // jobs are paused after failures; no backfills
   bool waits = false;    // most jobs wait for others; by seed with dependents, delays, workflows
-  bool events = false;   // events start most jobs; by seed with dependents, workflows, waits
-  bool quiet = false;    // executors that hold nothing beat seldom, as in a large fleet
-  bool twin = false;     // only with `hangs`: a second host has the name of the first executor
-  bool trace = false;    // prints every event to stderr
+  // Events start most jobs; by seed with dependents, workflows, waits, and also from topics.
+  bool events = false;
+  bool quiet = false;  // executors that hold nothing beat seldom, as in a large fleet
+  bool twin = false;   // only with `hangs`: a second host has the name of the first executor
+  bool trace = false;  // prints every event to stderr
   WorldGuest* guest = nullptr;  // null: none. With one, nothing is checked at the end
 };
 
@@ -112,6 +114,8 @@ class World {
   const FaultPlan& faults() const { return plan_; }
   bool quiet() const { return options_.quiet; }
   bool letters() const { return options_.letters; }
+  // Null: there are no topics of events.
+  EventTopicsCheck* event_topics() const { return event_topics_.get(); }
   bool pauses_after_failures() const { return options_.streaks; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
   bool store_broken() const { return clock.Steady() < store_broken_until_; }
@@ -165,11 +169,13 @@ class World {
   void CheckStreaks();
   void CheckExecutors();
   void CheckLetters();
+  void CheckTopics();
 
   // world_faults.cc
   void ActorTick();
   void BackfillTick();
   void GuestTick();
+  void TopicTick();
   void FaultTick();
   void Note(const std::string& text);
   void StartAgain(SimProcess& process, Duration wait);
@@ -229,7 +235,8 @@ class World {
   std::unique_ptr<ClusterPauser> pauser_;
   std::unique_ptr<Backfiller> backfiller_;
   std::unique_ptr<LettersCheck> letters_;  // null: no dead letters are published
-  Turn* turn_ = nullptr;                   // the turn that is running
+  std::unique_ptr<EventTopicsCheck> event_topics_;
+  Turn* turn_ = nullptr;  // the turn that is running
   SimProcess* process_ = nullptr;
   int depth_ = 0;
   uint64_t steps_ = 0;

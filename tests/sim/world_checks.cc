@@ -17,6 +17,10 @@ constexpr Duration kFireEndsWithin = 2s;
 constexpr Duration kLettersWithin =
     scheduler::LetterPublisher::kAnswerWithin + scheduler::LetterPublisher::kRetry.longest + 10s;
 
+// A wait after failures, and some tries.
+constexpr Duration kRecordsWithin = 60s;
+constexpr Duration kTopicsLook = 5s;
+
 }  // namespace
 
 void World::CheckQueues() {
@@ -99,6 +103,18 @@ void World::CheckLetters() {
   RunUntil(clock.Steady() + kMembersBackAfter + kLettersWithin);
   const auto wrong = letters_->Missing();
   if (wrong) checker.Fail("letters", *wrong);
+}
+
+// Before the schedules end, so that the runs of late events come to an end with the others.
+void World::CheckTopics() {
+  if (!event_topics_) return;
+  const SteadyTime limit = clock.Steady() + kMembersBackAfter + kRecordsWithin;
+  auto wrong = event_topics_->Missing();
+  while (wrong && Going(limit)) {
+    RunUntil(std::min(limit, clock.Steady() + kTopicsLook));
+    wrong = event_topics_->Missing();
+  }
+  if (wrong) checker.Fail("events topics", *wrong);
 }
 
 void World::CheckBounds() {

@@ -29,6 +29,12 @@ void World::BackfillTick() {
   After(1s, [this] { BackfillTick(); });
 }
 
+void World::TopicTick() {
+  if (!chaos_) return;
+  event_topics_->Write();
+  After(Between(50ms, 1500ms), [this] { TopicTick(); });
+}
+
 void World::GuestTick() {
   if (!chaos_) return;
   options_.guest->Act(clock.Wall(), [this](const ChangedWork& work) {

@@ -51,7 +51,9 @@ MemoryConsumer::MemoryConsumer(MemoryBus& bus, std::string topic, std::string gr
     MemoryBus::Partition& partition = found.partitions.at(static_cast<size_t>(number));
     const int64_t position = MemoryBus::BeginOf(partition, group_, begin);
     partition.committed[group_] = position;
-    CARILLON_CHECK(partition.live.insert(group_).second, "one consumer of a group a partition");
+    CARILLON_CHECK(bus_.options_.shares_groups || !partition.live.contains(group_),
+                   "one consumer of a group a partition");
+    partition.live.insert(group_);
     positions_.push_back({number, position});
   }
 }
@@ -61,7 +63,8 @@ MemoryConsumer::~MemoryConsumer() {
   MemoryBus::Topic& topic = bus_.FindTopic(topic_);
   topic.wakes.erase(id_);
   for (const auto& [number, position] : positions_) {
-    topic.partitions[static_cast<size_t>(number)].live.erase(group_);
+    std::multiset<std::string>& live = topic.partitions[static_cast<size_t>(number)].live;
+    live.erase(live.find(group_));
   }
 }
 

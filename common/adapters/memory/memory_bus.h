@@ -33,6 +33,8 @@ class MemoryBus {
     size_t records_max = 65'536;  // limit of one partition
     size_t bytes_max =
         size_t{64} << 20;  // likewise, of the payloads; a larger record fits if alone
+    // As on Kafka, where nothing keeps two processes from reading the same for one group.
+    bool shares_groups = false;
   };
   MemoryBus() : MemoryBus(Options{}) {}
   // `clock` gives the times at which records are sent. Without a clock every record has the time
@@ -43,7 +45,8 @@ class MemoryBus {
   std::unique_ptr<BusProducer> NewProducer();
   // Returns a consumer of `partitions` (empty = all) of the topic for `group`. The consumer starts
   // at the group's committed positions, or at the oldest record if the group is new. `begin` can
-  // move the start to a later record. A partition has at most one live consumer of each group.
+  // move the start to a later record. Unless
+  // groups are shared, a partition has at most one live consumer of each group.
   std::unique_ptr<BusConsumer> NewConsumer(std::string_view topic, std::string_view group,
                                            std::vector<int> partitions = {},
                                            std::optional<BusBegin> begin = {});
@@ -63,7 +66,7 @@ class MemoryBus {
     std::deque<SentRecord> records;
     size_t bytes = 0;                          // of their payloads
     std::map<std::string, int64_t> committed;  // by group: the next offset to read
-    std::set<std::string> live;                // groups with a consumer
+    std::multiset<std::string> live;           // groups with a consumer
   };
   struct Topic {
     std::vector<Partition> partitions;
