@@ -110,7 +110,7 @@ const Worlds kWorlds[] = {
     {.name = "WaitsAreMetOrReleased",
      .options = {.waits = true},
      .least = {{"waits that were met", &Outcome::waits, 5},
-               {"waits in vain", &Outcome::expired, 0.2}}},
+               {"waits in vain", &Outcome::expired, 0.1}}},
     // An event starts one run of each trigger that it matches, whoever sends it, however often.
     {.name = "EventsStartOnce",
      .options = {.events = true},

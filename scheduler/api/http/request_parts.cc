@@ -1,6 +1,7 @@
 #include "scheduler/api/http/request_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -17,11 +18,16 @@ namespace {
 
 using nlohmann::json;
 
+// The libraries of CloudEvents send the last two.
+constexpr std::array<std::string_view, 4> kJsonTypes = {
+    "application/json", "application/merge-patch+json", "application/cloudevents+json",
+    "application/cloudevents-batch+json"};
+
 bool IsJsonType(std::string_view content_type) {
   const size_t semicolon = content_type.find(';');
   std::string type = LowerCase(content_type.substr(0, semicolon));
   while (!type.empty() && type.back() == ' ') type.pop_back();
-  if (type != "application/json" && type != "application/merge-patch+json") return false;
+  if (std::find(kJsonTypes.begin(), kJsonTypes.end(), type) == kJsonTypes.end()) return false;
   if (semicolon == std::string_view::npos) return true;
   const std::string parameters = LowerCase(content_type.substr(semicolon + 1));
   return parameters.find("charset") == std::string::npos ||

@@ -48,6 +48,18 @@ TEST_F(EventRoutesTest, TheSameEventAgainStartsNothing) {
   EXPECT_EQ(Runs(), 3u);
 }
 
+TEST_F(EventRoutesTest, TheTypesThatLibrariesOfEventsSendAreJson) {
+  Listen("bill");
+  const auto status_of = [this](const json& body, const std::string& type) {
+    return SendOn(client_, "POST", "/api/events", body.dump(), Authorized({{"Content-Type", type}}))
+        .status;
+  };
+  EXPECT_EQ(status_of(Paid("1"), "application/cloudevents+json; charset=UTF-8"), 202);
+  EXPECT_EQ(status_of(json::array({Paid("2")}), "application/cloudevents-batch+json"), 202);
+  EXPECT_EQ(Runs(), 2u);
+  EXPECT_EQ(status_of(Paid("3"), "application/cloudevents+xml"), 415);
+}
+
 TEST_F(EventRoutesTest, AnEventBelongsToItsNamespace) {
   Listen("bill");
   Listen("ship", Trigger(), {{"namespace", "depot"}});
