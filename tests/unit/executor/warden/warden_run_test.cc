@@ -274,7 +274,7 @@ TEST_F(WardenRunTest, AKilledAttemptHasItsUsageToo) {
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.state, RunState::kTimedOut);
   ASSERT_TRUE(result.usage);
-  EXPECT_GT(result.usage->cpu_us, 100'000);
+  EXPECT_GT(result.usage->cpu_us, 10'000) << "of a second, on however busy a machine";
 }
 
 }  // namespace
