@@ -2,6 +2,7 @@
 //   {"partition": 3, "headers": {"name": "value"}, "payload": "<hex>"}
 //
 //   bus_tool BOOTSTRAP PARTITIONS read TOPIC    prints all records, the oldest first
+//   bus_tool BOOTSTRAP PARTITIONS create TOPIC  creates it, as somebody does who owns it
 //   bus_tool BOOTSTRAP PARTITIONS write TOPIC   sends the records on standard input
 #include <chrono>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <semaphore>
 
 #include "common/adapters/kafka/kafka_bus.h"
+#include "common/adapters/kafka/kafka_topics.h"
 
 namespace {
 
@@ -19,6 +21,7 @@ using nlohmann::json;
 // When no record arrives for this time, all were read.
 constexpr auto kQuiet = std::chrono::seconds(2);
 constexpr size_t kRecordsPerPoll = 1000;
+constexpr auto kCreateWithin = std::chrono::seconds(20);
 
 std::string ToHex(const std::string& bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -64,6 +67,12 @@ int Read(const kafka::KafkaOptions& broker, int partitions, const std::string& t
   }
 }
 
+int Create(const kafka::KafkaOptions& broker, int partitions, const std::string& topic) {
+  const Status created =
+      kafka::EnsureTopics(broker, {{.name = topic, .partitions = partitions}}, kCreateWithin);
+  return created.ok() ? 0 : Fail(created.error());
+}
+
 int Write(const kafka::KafkaOptions& broker, int partitions, const std::string& topic) {
   Metrics metrics;
   auto producer = kafka::NewProducer({.kafka = broker, .partitions = partitions}, metrics);
@@ -88,12 +97,13 @@ int Write(const kafka::KafkaOptions& broker, int partitions, const std::string& 
 
 int main(int argc, char** argv) {
   if (argc != 5) {
-    std::cerr << "bus_tool BOOTSTRAP PARTITIONS read|write TOPIC\n";
+    std::cerr << "bus_tool BOOTSTRAP PARTITIONS read|create|write TOPIC\n";
     return 2;
   }
   const kafka::KafkaOptions broker{.bootstrap = argv[1], .client_id = "bus-tool"};
   const std::string verb = argv[3];
   if (verb == "read") return Read(broker, std::atoi(argv[2]), argv[4]);
+  if (verb == "create") return Create(broker, std::atoi(argv[2]), argv[4]);
   if (verb == "write") return Write(broker, std::atoi(argv[2]), argv[4]);
   return 2;
 }
