@@ -192,7 +192,12 @@ void EventsCheck::JudgeRun(const RunKey& key, const EventPost& post,
   if (++fates_[{name, key.schedule_id}] > 1) fail_("events once", "again: " + what);
   const auto body = std::ranges::find_if(post.bodies, [&](const std::string& one) {
     const Json event = Json::parse(one);
-    return event.at("id") == origin.at("id") && event.at("source") == origin.at("source");
+    const bool same =
+        event.at("id") == origin.at("id") && event.at("source") == origin.at("source");
+    // One that matches nothing is not known, so that a later one of the call may start runs.
+    return same && std::ranges::any_of(triggers, [&](const Trigger& trigger) {
+             return Matches(trigger.spec, event) == Match::kYes;
+           });
   });
   const auto trigger = std::ranges::find(triggers, key.schedule_id, &Trigger::id);
   if (body == post.bodies.end() || trigger == triggers.end() || trigger->version != version) {
