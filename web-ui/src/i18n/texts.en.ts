@@ -169,9 +169,6 @@ export const en = {
   'run.reason': 'Reason',
   'run.output': 'Output',
   'run.retried': 'Retry started',
-  'run.overlap':
-    'It is unknown whether the process of the last attempt has exited. If you continue, two processes may run at the same time.',
-  'run.overlap_confirm': 'Continue anyway',
   'step.started': 'Started',
   'step.ended': 'Ended',
   'system.no_leader': 'There is currently no leader.',

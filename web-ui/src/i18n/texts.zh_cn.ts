@@ -171,8 +171,6 @@ export const zhCN: TwinOf<typeof en> = {
   'run.reason': '原因',
   'run.output': '输出',
   'run.retried': '已开始重试',
-  'run.overlap': '无法确定上次尝试的进程是否已终止。现在继续可能导致两个进程同时运行。',
-  'run.overlap_confirm': '仍然继续',
   'step.started': '已启动',
   'step.ended': '已结束',
   'system.no_leader': '当前没有主节点。',

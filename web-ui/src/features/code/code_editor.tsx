@@ -160,9 +160,10 @@ export default function CodeEditor(props: EditorProps & { handle: Ref<EditorHand
   useEffect(() => {
     const { state } = view.current!;
     const wanted = plain(props.value);
-    const at = typed.current.lastIndexOf(wanted);
+    const isNow = state.doc.toString() === wanted;
+    const at = isNow ? typed.current.length : typed.current.indexOf(wanted);
     typed.current.splice(0, at + 1);
-    if (at >= 0 || state.doc.toString() === wanted) return;
+    if (isNow || at >= 0) return;
     view.current!.dispatch({
       changes: { from: 0, to: state.doc.length, insert: wanted },
       annotations: isOurs.of(true),

@@ -1,4 +1,5 @@
 // Dialogs that retry the run of a dead letter, or discard the dead letter.
+import '../runs/detail/texts.en';
 import './texts.en';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';

@@ -1,5 +1,6 @@
 // Card of a run that fans out: a cell for each of its parts, which arrow keys walk through, and the table with the
 // same content, both filtered by state; the buttons that retry parts.
+import '../runs/detail/texts.en';
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

@@ -1,5 +1,6 @@
 // Cards of a workflow run: the times of its nodes as bars, and the table of them with what the graph shows, from
 // which nodes are skipped.
+import '../runs/detail/texts.en';
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

@@ -24,6 +24,9 @@ export const en = {
   'run.usage_of': '{{cpu}} CPU, {{memory}} memory, {{read}} read, {{written}} written',
   'run.elapsed': 'Running for {{span}}',
   'run.overlap_title': 'The process may still be running',
+  'run.overlap':
+    'It is unknown whether the process of the last attempt has exited. If you continue, two processes may run at the same time.',
+  'run.overlap_confirm': 'Continue anyway',
   'step.fire': 'Fire time',
   'step.planned': 'Planned',
   'step.claimed': 'Claimed',

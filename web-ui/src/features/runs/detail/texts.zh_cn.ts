@@ -25,6 +25,8 @@ export const zhCN: TwinOf<typeof en> = {
   'run.usage_of': 'CPU {{cpu}}，内存 {{memory}}，读取 {{read}}，写入 {{written}}',
   'run.elapsed': '已运行 {{span}}',
   'run.overlap_title': '其进程可能仍在运行',
+  'run.overlap': '无法确定上次尝试的进程是否已终止。现在继续可能导致两个进程同时运行。',
+  'run.overlap_confirm': '仍然继续',
   'step.fire': '触发时间',
   'step.planned': '已计划',
   'step.claimed': '已认领',
