@@ -15,6 +15,7 @@ const PAGES_KIB = {
   'workflows/run_nodes': 235,
   'workflows/graph_tab': 235,
   'gaps/gaps_page': 170,
+  'events/events_page': 170,
   'bulk/bulk_list_page': 170,
   'bulk/bulk_page': 170,
   'executors/executors_page': 170,

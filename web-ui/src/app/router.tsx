@@ -27,6 +27,7 @@ import {
 } from '../api/types';
 import type { AuditSearch } from '../features/audit/audit_filters';
 import type { ExecutorSearch } from '../features/executors/executors_page';
+import type { EventSearch } from '../features/events/events_page';
 import type { GapSearch } from '../features/gaps/gaps_page';
 import type { RunSearch } from '../features/runs/list/filter_bar';
 import type { Level } from '../features/runs/log/log_levels';
@@ -189,6 +190,21 @@ const gaps = createRoute({
     until: one(search.until),
   }),
   component: lazyRouteComponent(() => import('../features/gaps/gaps_page'), 'GapsPage'),
+});
+
+const events = createRoute({
+  getParentRoute: () => root,
+  path: '/events',
+  validateSearch: (search): EventSearch => ({
+    namespace: many(search.namespace),
+    type: one(search.type),
+    source: one(search.source),
+    id: one(search.id),
+    outcome: one(search.outcome),
+    since: one(search.since),
+    until: one(search.until),
+  }),
+  component: lazyRouteComponent(() => import('../features/events/events_page'), 'EventsPage'),
 });
 
 const bulks = createRoute({
@@ -373,6 +389,7 @@ const tree = root.addChildren([
   run,
   workflows,
   gaps,
+  events,
   bulks,
   bulk,
   backfills,

@@ -3,6 +3,7 @@
 import '../../features/calendars/texts.en';
 import '../../features/dead_letters/texts.en';
 import '../../features/executors/texts.en';
+import '../../features/events/texts.en';
 import '../../features/gaps/texts.en';
 import '../../features/workflows/texts.en';
 import '../../features/groups/texts.en';
@@ -25,6 +26,7 @@ import {
   Server,
   UserRound,
   Workflow,
+  Zap,
 } from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../../api/client';
@@ -69,6 +71,7 @@ function usePages(): Entry[] {
     page('/bulk', t('bulk.title'), ListChecks),
     page('/workflows', t('workflows.title'), Workflow),
     page('/gaps', t('gaps.title'), CalendarX2),
+    page('/events', t('events.title'), Zap),
     page('/groups', t('groups.title'), Gauge),
     page('/calendars', t('calendars.title'), CalendarDays),
     page('/admin/users', t('admin.users'), UserRound),

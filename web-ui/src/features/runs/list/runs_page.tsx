@@ -1,7 +1,8 @@
 // Page of all runs. All filters are in the URL.
+import '../../events/texts.en';
 import './texts.en';
-import { getRouteApi } from '@tanstack/react-router';
-import { ArrowUp } from 'lucide-react';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { ArrowUp, Zap } from 'lucide-react';
 import { Suspense, useRef } from 'react';
 import { totalOf, useRuns } from '../../../api/queries';
 import type { Run } from '../../../api/types';
@@ -53,7 +54,16 @@ export function RunsPage() {
   const clear = () => void navigate({ search: { sort } });
   return (
     <>
-      <PageHeader title={t('nav.runs')} documentTitle={t('nav.runs')} />
+      <PageHeader
+        title={t('nav.runs')}
+        documentTitle={t('nav.runs')}
+        actions={
+          <Link to="/events" className="button">
+            <Zap aria-hidden size={15} />
+            {t('events.title')}
+          </Link>
+        }
+      />
       <div className="mb-3 grid gap-2">
         <Suspense fallback={<div className="min-h-[65.5px]" />}>
           <FilterBar search={search} set={set} onClear={filtered ? clear : undefined} />
