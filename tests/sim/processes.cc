@@ -65,8 +65,8 @@ Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& s
           upstream,          events};
 }
 
-// Topics outside, as one process reaches them. Consumers that it opens while there are faults keep
-// theirs.
+// Topics outside, as one process reaches them. A consumer that it opens while there are faults
+// keeps them for as long as it lives.
 class SimTopics final : public EventTopics {
  public:
   SimTopics(World& world, test::NodePorts ports) : world_(world), ports_(std::move(ports)) {}

@@ -29,5 +29,22 @@ TEST_F(OpenRunsRouteTest, NothingIsAcceptedWhileTooManyRunsWait) {
   EXPECT_EQ(Listed().size(), 1u);
 }
 
+TEST_F(OpenRunsRouteTest, EventsAreCountedByTheirResult) {
+  Listen("bill");
+  Listen("large", Trigger({{"filter", "data.amount > 9"}}));
+  Sent(Paid("1", {{"data", {{"amount", "ten"}}}}));
+  Sent(Paid("1"));
+  Sent(Paid("2", {{"type", "stock"}}));
+  const auto count = [this](const char* result) {
+    return metrics_.counter("carillon_events_total", LabelValues({"api", result})).value();
+  };
+  EXPECT_EQ(count("started"), 1u);
+  EXPECT_EQ(count("duplicate"), 1u);
+  EXPECT_EQ(count("no_match"), 1u);
+  EXPECT_EQ(count("gap"), 0u);
+  // In the repeated event there is no amount at all.
+  EXPECT_EQ(metrics_.counter("carillon_event_filters_failed_total").value(), 2u);
+}
+
 }  // namespace
 }  // namespace carillon::test
