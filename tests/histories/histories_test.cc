@@ -28,11 +28,6 @@ Pairing::Tracer TracerOf(bool trace) {
   return [](const std::string& call) { fmt::print(stderr, "  {}\n", call); };
 }
 
-// At step 2873 of this explorer ScanCompletions finds a completion for dependents in the database
-// that memory does not have. Which of the two is right is not known. HISTORIES_FIRST_SEED=2
-// HISTORIES_SEEDS=1 shows it.
-constexpr uint64_t kKnownToDiffer = 2;
-
 class HistoriesTest : public ::testing::Test {
  protected:
   HistoriesTest() {
@@ -70,7 +65,6 @@ class HistoriesTest : public ::testing::Test {
     const bool trace = FromEnvironment("HISTORIES_TRACE", 0) != 0;
     uint64_t calls = 0;
     for (uint64_t seed = first; seed < first + count; ++seed) {
-      if (users == Users::kExplorers && seed == kKnownToDiffer && count > 1) continue;
       Twofold twofold(OptionsOf(seed, users), TracerOf(trace));
       const sim::Outcome outcome = Run(seed, users, twofold);
       const auto& parting = twofold.pairing().parting();

@@ -276,7 +276,9 @@ void Actor::Edit(const StoredJob& job) {
     edited.overlap_policy = job.definition.overlap_policy;
     edited.max_running = job.definition.max_running;
     if (profile_.delays && !edited.schedules.empty() && p_.rng.Chance(0.3)) {
-      edited.schedules.front().every = NewDelay().every;  // it stays the same schedule
+      const Duration every = NewDelay().every;
+      ScheduleSpec& first = edited.schedules.front();
+      if (HasTimes(first.kind)) first.every = every;  // it stays the same schedule
     }
   } else if (!job.definition.schedules.empty()) {
     edited.schedules.push_back(job.definition.schedules.front());
