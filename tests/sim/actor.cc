@@ -276,9 +276,8 @@ void Actor::Edit(const StoredJob& job) {
     edited.overlap_policy = job.definition.overlap_policy;
     edited.max_running = job.definition.max_running;
     if (profile_.delays && !edited.schedules.empty() && p_.rng.Chance(0.3)) {
-      const Duration every = NewDelay().every;
-      ScheduleSpec& first = edited.schedules.front();
-      if (HasTimes(first.kind)) first.every = every;  // it stays the same schedule
+      ScheduleSpec& first = edited.schedules.front();  // it stays the same schedule
+      if (HasTimes(first.kind)) first.every = NewDelay().every;
     }
   } else if (!job.definition.schedules.empty()) {
     edited.schedules.push_back(job.definition.schedules.front());
