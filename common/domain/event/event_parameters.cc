@@ -203,6 +203,12 @@ Status CheckParameter(const JobDefinition& job, const std::string& name,
                              KindOf(rule->type))};
   }
   if (!in_command || !parsed.HasEvent() || Tames(rule)) return {};
+  if (job.http) {
+    return Error{ErrorCode::kInvalid,
+                 "is part of the host, or of a body that is neither JSON nor a form, where a text "
+                 "of an event could change the request. Give the parameter choices, or the type "
+                 "integer, number or boolean"};
+  }
   return Error{
       ErrorCode::kInvalid,
       fmt::format("is part of the command, where a text of an event could change what it does. In "

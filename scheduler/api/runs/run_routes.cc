@@ -1,5 +1,7 @@
 #include "scheduler/api/runs/run_routes.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +35,12 @@ bool AsksForParts(const RunFilter& filter) {
          std::ranges::find(filter.kinds, RunKind::kShard) != filter.kinds.end();
 }
 
+std::vector<std::string_view> KindNames() {
+  std::vector<std::string_view> names;
+  for (const RunKind kind : kRunKinds) names.push_back(Name(kind));
+  return names;
+}
+
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                               const std::optional<JobId>& job_id) {
   RunFilter filter{.job_id = job_id, .limit = page.size() + 1};
@@ -57,9 +65,8 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   for (const std::string& text : query.All("kind")) {
     const auto kind = ParseRunKind(text);
     if (!kind.ok()) {
-      return InvalidField(
-          "?kind", "unknown_value",
-          "Must be cron, rate, once, delay, manual, backfill, after, workflow or shard.");
+      return InvalidField("?kind", "unknown_value",
+                          fmt::format("Must be one of {}.", fmt::join(KindNames(), ", ")));
     }
     filter.kinds.push_back(*kind);
   }

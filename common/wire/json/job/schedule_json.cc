@@ -204,8 +204,11 @@ Status ReadSchedules(const json& value, const std::string& pointer,
   if (!value.is_array()) return InvalidAt(pointer, "must be a list");
   out.clear();
   for (size_t i = 0; i < value.size(); ++i) {
-    CARILLON_TRY(
-        ReadSchedule(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
+    const Status read =
+        ReadSchedule(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back());
+    if (read.ok()) continue;
+    out.pop_back();  // half of it is read: the checks of the job would miss the other half
+    return read;
   }
   return {};
 }

@@ -153,6 +153,13 @@ TEST_F(RunRoutesTest, RefusesFiltersItDoesNotKnow) {
   }
 }
 
+TEST_F(RunRoutesTest, AnUnknownKindIsAnsweredWithEachThatThereIs) {
+  const std::string detail = Get("/api/runs?kind=MANUAL").body().value("detail", "");
+  for (const RunKind kind : kRunKinds) {
+    EXPECT_NE(detail.find(Name(kind)), std::string::npos) << Name(kind) << " in " << detail;
+  }
+}
+
 TEST_F(RunRoutesTest, CancelCountsWhatItDid) {
   const std::string job_id = Create().value("job_id", "");
   const std::string first = Execute(job_id);

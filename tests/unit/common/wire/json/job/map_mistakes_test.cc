@@ -30,5 +30,19 @@ TEST(MapMistakesTest, NamesEveryValueOfAMapThatLacksItsQuotes) {
             "/parameters/list must be a string, a number, true or false");
 }
 
+// The type, which is read after the source, is not called missing.
+TEST(MapMistakesTest, AScheduleThatIsReadInPartHasNoFurtherMistakes) {
+  for (const json& wrong : {json{{"source", nullptr}}, json{{"filter", 5}}, json{{"at", "x"}}}) {
+    json trigger = {{"kind", "event"}, {"type", "order.paid"}};
+    trigger.update(wrong);
+    Mistakes further;
+    const auto refused = ParseJob(
+        {{"name", "a"}, {"command", "true"}, {"schedules", json::array({trigger})}}, &further);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().pointer, "/schedules/0/" + wrong.begin().key());
+    EXPECT_TRUE(further.empty()) << wrong << ": " << further.front().message;
+  }
+}
+
 }  // namespace
 }  // namespace carillon::test
