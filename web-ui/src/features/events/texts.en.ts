@@ -20,6 +20,9 @@ export const en = {
   'events.starts': 'Effect',
   'events.run_of': 'Run of {{job}}',
   'events.more': 'and {{count}} more',
+  // The page of a run.
+  'events.started_by': 'Started by event',
+  'events.effects': 'All it started',
   // The test of an event.
   'events.test': 'Test the event',
   'events.test_all': 'Test an event against all schedules',

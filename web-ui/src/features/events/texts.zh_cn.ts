@@ -20,6 +20,9 @@ export const zhCN: TwinOf<typeof en> = {
   'events.starts': '作用',
   'events.run_of': '{{job}} 的运行',
   'events.more': '另有 {{count}} 个',
+  // The page of a run.
+  'events.started_by': '由事件启动',
+  'events.effects': '它启动的全部内容',
   // The test of an event.
   'events.test': '测试此事件',
   'events.test_all': '用所有计划测试一个事件',

@@ -98,7 +98,7 @@ describe('the banner of a job that its failures have paused', () => {
     expect(await listed()).toEqual(['/runs/r5', '/runs/r4', '/runs/r3']);
     expect(within(told).getByRole('time').getAttribute('datetime')).toBe('2026-03-01T02:18:00Z');
     expect(asked.getAll('state')).toEqual(['FAILED', 'TIMED_OUT']);
-    expect(asked.getAll('kind')).toEqual(['cron', 'rate', 'once', 'delay', 'after']);
+    expect(asked.getAll('kind')).toEqual(['cron', 'rate', 'once', 'delay', 'after', 'event']);
     expect(asked.get('until')).toBe('2026-03-01T02:18:00Z');
   });
 

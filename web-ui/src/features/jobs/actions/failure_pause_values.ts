@@ -4,7 +4,7 @@ import type { JobVersion, Run } from '../../../api/types';
 
 export const FAILED_STATES = ['FAILED', 'TIMED_OUT'];
 // The runs that the scheduler starts by itself.
-export const COUNTED_KINDS = ['cron', 'rate', 'once', 'delay', 'after'];
+export const COUNTED_KINDS = ['cron', 'rate', 'once', 'delay', 'after', 'event'];
 // Faults of a host, which say nothing about the job.
 const OF_HOST = new Set([
   'spawn',

@@ -140,8 +140,15 @@ export function OverviewTab({ job }: { job: Job }) {
             <p className="text-muted">{t('jobs.no_fires_paused')}</p>
           ) : fires.isError ? (
             <LoadFailure error={fires.error} onRetry={() => void fires.refetch()} />
-          ) : job.schedules.length > 0 && job.schedules.every(({ kind }) => kind === 'after') ? (
-            <p className="text-muted">{t('schedule.after_only')}</p>
+          ) : job.schedules.length > 0 &&
+            job.schedules.every(({ kind }) => kind === 'after' || kind === 'event') ? (
+            <p className="text-muted">
+              {t(
+                job.schedules.some(({ kind }) => kind === 'after')
+                  ? 'schedule.after_only'
+                  : 'schedule.event_only',
+              )}
+            </p>
           ) : job.schedules.length > 0 && fires.data ? (
             <>
               <FireList fires={fires.data.items} />

@@ -12,7 +12,7 @@ import { FAN_OUT_DEFAULTS, wrongInFanOut } from '../fan_out/fan_out_values';
 import { WAIT_DEFAULTS, wrongInWait, wrongLimit } from '../waits/waits_values';
 import { SCRIPT_DEFAULTS, conditionsOf } from '../script/script_values';
 
-export const KINDS = ['cron', 'rate', 'delay', 'once', 'after', 'manual', 'several'] as const;
+export const KINDS = ['cron', 'rate', 'delay', 'once', 'after', 'event', 'manual', 'several'] as const;
 export const OVERLAP_POLICIES = [
   'allow',
   'skip',
@@ -124,6 +124,10 @@ export const formSchema = z
     at: z.string(),
     upstream: z.string(),
     on: z.string(),
+    event_type: z.string(),
+    event_source: z.string(),
+    event_filter: z.string(),
+    event_parameters: json,
     schedules: z.array(
       z.object({
         kind: z.string(),
@@ -139,6 +143,9 @@ export const formSchema = z
         at: z.string(),
         job: z.string(),
         on: z.string(),
+        type: z.string(),
+        source: z.string(),
+        filter: z.string(),
         kept: z.string(),
       }),
     ),
@@ -228,6 +235,10 @@ export const formSchema = z
     }),
     z.refine((v) => !isRepeated(v.kind) || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
     z.refine((v) => v.kind !== 'once' || v.at !== '', { error: 'required', path: ['at'] }),
+    z.refine((v) => v.kind !== 'event' || v.event_type.trim() !== '', {
+      error: 'required',
+      path: ['event_type'],
+    }),
     z.refine((v) => v.kind !== 'after' || v.upstream.trim() !== '', {
       error: 'required',
       path: ['upstream'],
@@ -294,6 +305,10 @@ export const DEFAULTS: FormValues = {
   at: '',
   upstream: '',
   on: 'success',
+  event_type: '',
+  event_source: '',
+  event_filter: '',
+  event_parameters: '',
   schedules: [],
   ...WAIT_DEFAULTS,
   misfire_policy: 'latest',

@@ -37,6 +37,7 @@ const NO_RETRY_ON_EXAMPLE = 'exit:2, signal';
 const ISOLATION_FIELDS = Object.keys(ISOLATION_DEFAULTS) as (keyof IsolationValues)[];
 
 const WorkflowField = lazy(() => import('../workflow/workflow_field'));
+const TriggerFields = lazy(() => import('../events/trigger_fields'));
 const WaitsFields = early(() => import('../waits/waits_fields'));
 
 export function FormSections(props: { isNew: boolean; base: Definition }) {
@@ -190,8 +191,10 @@ function When({ base }: { base: Definition }) {
     ((values.kind === 'rate' || values.kind === 'delay') && !(+values.every_s > 0)) ||
     (values.kind === 'once' && values.at.trim() === '') ||
     (values.kind === 'after' && values.upstream.trim() === '') ||
+    (values.kind === 'event' && values.event_type.trim() === '') ||
     (several && values.schedules.length === 0);
   const schedules = schedulesOf(values);
+  const jobId = typeof base.job_id === 'string' ? base.job_id : undefined;
   const preview = usePreview(
     empty
       ? null
@@ -200,7 +203,7 @@ function When({ base }: { base: Definition }) {
           time_zone: values.time_zone.trim() || 'UTC',
           dst_gap: values.dst_gap,
           dst_repeat: values.dst_repeat,
-          ...(typeof base.job_id === 'string' ? { job_id: base.job_id } : {}),
+          ...(jobId === undefined ? {} : { job_id: jobId }),
         },
   );
   const wrong = (field: FieldPath<FormValues>) => {
@@ -235,7 +238,21 @@ function When({ base }: { base: Definition }) {
               <UpstreamResult name="on" label={t('form.on')} />
             </>
           )}
-          {several && <ScheduleRows errorOf={wrong} />}
+          {values.kind === 'event' && (
+            <Suspense>
+              <TriggerFields
+                names={{
+                  type: 'event_type',
+                  source: 'event_source',
+                  filter: 'event_filter',
+                  parameters: 'event_parameters',
+                }}
+                jobId={jobId}
+                errorOf={wrong}
+              />
+            </Suspense>
+          )}
+          {several && <ScheduleRows errorOf={wrong} jobId={jobId} />}
           {['cron', 'rate', 'delay'].includes(values.kind) && <LimitSchedule label="form.limit_schedule" />}
           {values.kind === 'after' && <LimitSchedule label="form.set_parameters" />}
           {!several && values.kind !== 'manual' && <AddSchedule />}

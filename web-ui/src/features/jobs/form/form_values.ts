@@ -8,6 +8,7 @@ import type { Job, Schedule } from '../../../api/types';
 import { parametersOf, parametersText, type Definition } from './definition';
 import { notifyFrom, notifyFieldOf, notifyValuesOf } from './notifications_values';
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf } from '../rules/rule_values';
+import { triggerOf } from '../events/trigger_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf } from './schedule_values';
 import { containerFieldOf, containerFrom, containerValuesOf } from '../container/container_values';
 import { fanOutFieldOf, fanOutFrom, fanOutValuesOf } from '../fan_out/fan_out_values';
@@ -165,6 +166,14 @@ function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues
     schedules: (schedules as unknown[]).map((one) => rowOf(one, zone)),
   };
   if (schedules.length > 1) return several;
+  if (only.kind === 'event')
+    return {
+      kind: 'event',
+      event_type: only.type,
+      event_source: only.source ?? '',
+      event_filter: only.filter ?? '',
+      event_parameters: parametersText(only.parameters),
+    };
   if (isLimited({ ...only })) return several;
   if (only.kind === 'cron' && (only.time_zone ?? zone) === zone) {
     return { kind: 'cron', cron_expression: only.cron_expression };
@@ -189,6 +198,15 @@ export function schedulesOf(values: FormValues): unknown[] {
       return [{ kind: 'once', at: values.at.trim() }];
     case 'after':
       return [{ kind: 'after', job: values.upstream.trim(), on: values.on }];
+    case 'event':
+      return [
+        triggerOf({
+          type: values.event_type,
+          source: values.event_source,
+          filter: values.event_filter,
+          parameters: values.event_parameters,
+        }),
+      ];
     case 'manual':
       return [];
     case 'several':
@@ -296,6 +314,8 @@ export function fieldOf(
     if (last === 'at') return 'at';
     if (last === 'job') return 'upstream';
     if (last === 'on') return 'on';
+    if (last === 'type' || last === 'source' || last === 'filter' || last === 'parameters')
+      return `event_${last}`;
     return 'kind';
   }
   return first !== undefined && first in DEFAULTS ? (first as keyof FormValues) : null;

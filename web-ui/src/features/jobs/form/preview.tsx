@@ -12,6 +12,7 @@ import { useDelayed } from '../../../lib/use_delayed';
 import { Time } from '../../../ui/time';
 import { explain } from '../../../ui/ui';
 import { describeCron, useWords } from '../detail/describe';
+import { isEvent } from '../events/trigger_values';
 import { isAfter } from './schedule_values';
 import { StartsAfter } from '../dependencies/starts_after';
 
@@ -55,7 +56,7 @@ export function PreviewPanel(props: {
   if (!data) return <p className="text-muted">{t('loading')}</p>;
   if (!data.valid) return <p className="text-muted">{t('preview.invalid')}</p>;
   const after = props.schedules.filter(isAfter);
-  const planned = after.length < props.schedules.length;
+  const planned = props.schedules.some((one) => !isAfter(one) && !isEvent(one));
   // Schedules after another job have a sentence with its name instead of the server's, which has its ID.
   const each = data.explanations.length === props.schedules.length;
   const words =
@@ -67,7 +68,7 @@ export function PreviewPanel(props: {
           .join('; ');
   return (
     <>
-      {words && planned && <p className="mb-2 font-medium">{words}</p>}
+      {words && after.length < props.schedules.length && <p className="mb-2 font-medium">{words}</p>}
       {after.length > 0 && (
         <div className="mb-2 font-medium">
           {after.map((one, i) => (
@@ -76,7 +77,11 @@ export function PreviewPanel(props: {
           ))}
         </div>
       )}
-      {planned ? <FireList fires={data.items} /> : <p className="text-muted">{t('preview.after_only')}</p>}
+      {planned ? (
+        <FireList fires={data.items} />
+      ) : (
+        <p className="text-muted">{t(after.length > 0 ? 'preview.after_only' : 'preview.event_only')}</p>
+      )}
       {data.skipped && data.skipped.length > 0 && <Skipped fires={data.skipped} />}
       <Hints warnings={data.warnings} />
     </>

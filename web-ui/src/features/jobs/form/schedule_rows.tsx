@@ -1,7 +1,7 @@
 // Several schedules of a job, each with its own kind.
 import './texts.en';
 import { Plus, Trash2 } from 'lucide-react';
-import { useEffect, useState, type ReactNode } from 'react';
+import { Suspense, lazy, useEffect, useState, type ReactNode } from 'react';
 import { useFieldArray, useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useCalendarNames } from '../../../api/groups';
 import { useTextOr } from '../../../i18n/text_or';
@@ -13,6 +13,7 @@ import type { FormValues } from './form_schema';
 import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
 import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, hasJitter, rowOf, type ScheduleRow } from './schedule_values';
 
+const TriggerFields = lazy(() => import('../events/trigger_fields'));
 const LIMITS = ['start_time', 'end_time', 'jitter_s', 'calendar', 'blackout', 'parameters'] as const;
 const TIME_EXAMPLE = '2026-12-24T18:00:00+01:00';
 
@@ -117,7 +118,7 @@ function FireLimits(props: {
   );
 }
 
-export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValues>) => string | undefined }) {
+export function ScheduleRows({ errorOf, jobId }: { errorOf: ErrorOf; jobId?: string }) {
   const { t } = useTranslation();
   const { fields, append, remove } = useFieldArray<FormValues, 'schedules'>({ name: 'schedules' });
   // A user who has just chosen this kind begins with one empty row.
@@ -131,7 +132,13 @@ export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValue
       <ol className="grid gap-3">
         {fields.map((field, i) => (
           <li key={field.id} className="grid gap-2 rounded-md border p-3" data-testid="schedule">
-            <Row at={i} only={fields.length === 1} errorOf={errorOf} onRemove={() => remove(i)} />
+            <Row
+              at={i}
+              only={fields.length === 1}
+              errorOf={errorOf}
+              jobId={jobId}
+              onRemove={() => remove(i)}
+            />
           </li>
         ))}
       </ol>
@@ -153,11 +160,13 @@ function Row({
   at,
   only,
   errorOf,
+  jobId,
   onRemove,
 }: {
   at: number;
   only: boolean;
-  errorOf: (field: FieldPath<FormValues>) => string | undefined;
+  errorOf: ErrorOf;
+  jobId?: string;
   onRemove: () => void;
 }) {
   const { t } = useTranslation();
@@ -224,7 +233,22 @@ function Row({
           />
         </>
       )}
-      {(ROW_KINDS as readonly string[]).includes(kind) && (
+      {kind === 'event' && (
+        <Suspense>
+          <TriggerFields
+            names={{
+              type: `schedules.${at}.type`,
+              source: `schedules.${at}.source`,
+              filter: `schedules.${at}.filter`,
+              parameters: `schedules.${at}.parameters`,
+            }}
+            n={n}
+            jobId={jobId}
+            errorOf={errorOf}
+          />
+        </Suspense>
+      )}
+      {kind !== 'event' && (ROW_KINDS as readonly string[]).includes(kind) && (
         <Limits
           at={at}
           only={only}

@@ -1,6 +1,7 @@
 // Schedules of a job as rows of the form, used if there are several, or one that the single fields
 // cannot show. Parts of a schedule that a row does not show are kept. Pure.
 import type { AfterSchedule } from '../../../api/types';
+import { triggerOf } from '../events/trigger_values';
 import { parametersOf, parametersText, type Definition } from './definition';
 
 export interface ScheduleRow {
@@ -17,11 +18,14 @@ export interface ScheduleRow {
   at: string;
   job: string; // ID of the upstream job
   on: string;
+  type: string; // of the events
+  source: string; // of the events; empty: any
+  filter: string; // of the events; empty: none
   kept: string; // the original schedule, as JSON
 }
 
 export const ROWS_MAX = 32;
-export const ROW_KINDS = ['cron', 'rate', 'delay', 'once', 'after'] as const;
+export const ROW_KINDS = ['cron', 'rate', 'delay', 'once', 'after', 'event'] as const;
 export const EMPTY_ROW: ScheduleRow = {
   kind: 'cron',
   cron_expression: '',
@@ -36,6 +40,9 @@ export const EMPTY_ROW: ScheduleRow = {
   at: '',
   job: '',
   on: 'success',
+  type: '',
+  source: '',
+  filter: '',
   kept: '{}',
 };
 
@@ -74,6 +81,9 @@ export function rowOf(schedule: unknown, zone: string): ScheduleRow {
     at: text('at'),
     job: text('job'),
     on: text('on') || EMPTY_ROW.on,
+    type: text('type'),
+    source: text('source'),
+    filter: text('filter'),
     kept: JSON.stringify(schedule),
   };
 }
@@ -111,6 +121,9 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
     in_s: _in,
     job: _job,
     on: _on,
+    type: _type,
+    source: _source,
+    filter: _filter,
     ...rest
   } = kept?.kind === row.kind ? kept : ({} as Definition);
   switch (row.kind) {
@@ -147,6 +160,8 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
       return { ...rest, kind: 'once', at: row.at.trim(), ...parametersIn(row) };
     case 'after':
       return { ...rest, kind: 'after', job: row.job.trim(), on: row.on, ...parametersIn(row) };
+    case 'event':
+      return { ...rest, ...triggerOf(row) };
     default:
       return kept; // a kind that only a newer server knows
   }
@@ -166,6 +181,7 @@ export function wrongIn(row: ScheduleRow): readonly [keyof ScheduleRow, string] 
   if ((row.kind === 'rate' || row.kind === 'delay') && !(+row.every_s > 0)) return ['every_s', 'positive'];
   if (row.kind === 'once' && row.at.trim() === '') return ['at', 'required'];
   if (row.kind === 'after' && row.job.trim() === '') return ['job', 'required'];
+  if (row.kind === 'event' && row.type.trim() === '') return ['type', 'required'];
   if (hasJitter(row.kind) && wrongJitter(row.jitter_s.trim())) return ['jitter_s', 'jitter'];
   return parametersOf(row.parameters) === null ? ['parameters', 'json'] : null;
 }
@@ -182,6 +198,9 @@ const OWN_FIELDS = [
   'at',
   'job',
   'on',
+  'type',
+  'source',
+  'filter',
 ] as const;
 // Returns the field of a row that shows an error about a member of its schedule.
 export const rowFieldOf = (member: string | undefined): keyof ScheduleRow =>

@@ -35,6 +35,13 @@ describe('suggestions in a definition', () => {
     expect(labels('name: x\nworkflow:\n  |', '')).toEqual(['max_parallel', 'nodes']);
   });
 
+  it('the kind and the fields of a trigger are suggested', () => {
+    expect(labels('name: x\nschedules:\n  - {kind: |', '')).toContain('event');
+    expect(labels('name: x\nschedules:\n  - {kind: event, |', '')).toEqual(
+      expect.arrayContaining(['type', 'source', 'filter', 'parameters']),
+    );
+  });
+
   it('the words of a value are suggested, and nothing for a free text', () => {
     expect(labels('nodes:\n  - {id: a, after: [{node: b, on: |')).toEqual(['success', 'failure', 'done']);
     expect(labels('type: wo|', '')).toContain('workflow');

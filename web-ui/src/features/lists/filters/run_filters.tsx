@@ -5,7 +5,7 @@ import { useSession } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useOwnerText } from '../../users/owners';
 
-export const RUN_KINDS = ['cron', 'rate', 'delay', 'after', 'once', 'manual'] as const;
+export const RUN_KINDS = ['cron', 'rate', 'delay', 'after', 'event', 'once', 'manual'] as const;
 
 interface Choice {
   chosen?: string[];

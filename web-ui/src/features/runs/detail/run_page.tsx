@@ -30,6 +30,7 @@ const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
 const Saved = lazy(() => import('./saved_card'));
 const StartedBy = lazy(() => import('./started_by'));
+const EventCard = lazy(() => import('./event_card'));
 const Waiting = early(() => import('../waiting/waiting_text'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // ms; refresh interval until the run has ended
@@ -125,6 +126,11 @@ function Known({ run }: { run: Run }) {
         </div>
         <div className="grid content-start gap-4">
           <Timeline run={run} shown={shown} />
+          {run.event && (
+            <Suspense>
+              <EventCard event={run.event} />
+            </Suspense>
+          )}
           <Card title={t('run.facts')}>
             <Facts
               items={[
