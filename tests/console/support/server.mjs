@@ -228,12 +228,20 @@ export const readLog = (page) => page.evaluate(async () => {
   return [...all].sort((a, b) => a[0] - b[0]).map((one) => one[1]);
 });
 
-// Waits for the editor of a long text, which is a plain text area until it has been loaded. `text` is what is near the
-// window. `write` replaces all of it; a `fill` would make the browser copy styles inline, which the policy forbids.
+// Waits for the editor of a long text, which is a plain text area until it has been loaded. It draws only the lines near
+// the window, so `text` makes the window high for a moment. `write` replaces the text; a `fill` would make the browser
+// copy styles inline, which the policy forbids.
 export async function editorOf(page, name) {
   const field = page.locator('.cm-content').and(page.getByRole('textbox', { name, exact: true }));
   await field.waitFor();
-  const text = async () => (await field.locator('.cm-line').allTextContents()).join('\n');
+  const text = async () => {
+    const size = page.viewportSize();
+    await page.setViewportSize({ ...size, height: 6000 });
+    await until(async () => (await field.locator('.cm-gap').count()) === 0, 'all lines');
+    const lines = await field.locator('.cm-line').allTextContents();
+    await page.setViewportSize(size);
+    return lines.join('\n');
+  };
   const write = async (all) => {
     await field.focus();
     await page.keyboard.press('ControlOrMeta+a');

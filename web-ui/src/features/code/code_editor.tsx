@@ -138,6 +138,7 @@ export default function CodeEditor(props: EditorProps & { handle: Ref<EditorHand
           EditorState.phrases.of(phrasesOf(t)),
           EditorView.contentAttributes.of({
             'aria-label': label,
+            tabindex: '0', // so that checkers, too, see that the keyboard reaches what scrolls
             ...(invalid ? { 'aria-invalid': 'true' } : {}),
           }),
           EditorView.updateListener.of(({ docChanged, state, transactions }) => {
