@@ -12,6 +12,7 @@ overload  1.5 times a rate for --seconds, then this rate for as long: the time u
 stored    1,000 fires a second beside --stored jobs that fire once a day; the time of lists of jobs
 backfill  500 fires a second beside a backfill of 10,000 past fires; then a backfill that is cancelled midway
 workflow  200 nodes of workflows a second, then as many plain fires: the time from one node to the next, and the cost
+events    1,000 events a second of which 100 start a run, then 10,000 that start none: the time to the answer
 members   one rate with 1, 2 and 3 schedulers (1, 2 and 2 executors)
 soak      one rate for ten minutes: lateness and memory for each minute
 

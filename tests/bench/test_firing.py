@@ -6,7 +6,7 @@ import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from firing import graphs, judge, load, past, plot, processes, report  # noqa: E402
+from firing import arrivals, graphs, judge, load, past, plot, processes, report  # noqa: E402
 
 SECOND = 1_000_000
 BEGIN = 1_800_000_000 * SECOND
@@ -47,6 +47,21 @@ class GraphsTest(unittest.TestCase):
         self.assertFalse(graphs.held(graphs.judge_runs(graphs.runs_of(again), 1)))
         late = graphs.judge_runs(graphs.runs_of(self.rows(start5=BEGIN + 2_000_000)), 1)
         self.assertFalse(graphs.held(late))
+
+
+class ArrivalsTest(unittest.TestCase):
+    def test_every_event_is_in_one_call_and_calls_are_spread_over_the_seconds(self):
+        calls = arrivals.calls(1000, 10, 2)
+        self.assertEqual((200, 0.0, 1.99), (len(calls), calls[0][0], calls[-1][0]))
+        self.assertEqual(list(range(2000)), [number for _, numbers in calls for number in numbers])
+
+    def test_one_event_of_ten_starts_a_run_and_none_of_those_that_only_pass(self):
+        def starting(each):
+            return sum(arrivals.event("w", number, each)["type"] == "bench.start" for number in range(1000))
+        self.assertEqual((100, 0), (starting(10), starting(0)))
+
+    def test_percentiles_are_those_of_the_sorted_times(self):
+        self.assertEqual((99, 50, 99), tuple(arrivals.percentile(list(range(100))[::-1], part) for part in (0.99, 0.5, 1)))
 
 
 class LoadTest(unittest.TestCase):

@@ -7,6 +7,7 @@ import time
 
 from firing import judge, load, processes, report, targets
 from firing.judge import SECOND_US
+from firing.arrivals import events
 from firing.graphs import workflow
 from firing.past import backfill
 
@@ -262,4 +263,4 @@ def soak(bench, options):
 
 
 ALL = {each.__name__: each for each in (steady, lateness, spread, burst, shell, handlers, databases, overload, stored,
-                                        backfill, workflow, members, soak)}
+                                        backfill, workflow, events, members, soak)}
