@@ -31,7 +31,8 @@ OPEN = {("GET", "/api/auth/state"), ("POST", "/api/auth/setup"), ("POST", "/api/
 # The writes that a read-only user may do: manage their own account, and run previews and checks.
 READERS_WRITES = {("POST", "/api/auth/password"), ("PATCH", "/api/auth/me"), ("POST", "/api/tokens"), ("DELETE", "/api/tokens/{token_id}"),
                   ("POST", "/api/schedules/preview"), ("POST", "/api/calendars/preview"),
-                  ("POST", "/api/waits/preview"), ("POST", "/api/workflows/validate"), ("POST", "/api/imports/{kind}")}
+                  ("POST", "/api/waits/preview"), ("POST", "/api/events/test"),
+                  ("POST", "/api/workflows/validate"), ("POST", "/api/imports/{kind}")}
 
 
 def b64(data):
