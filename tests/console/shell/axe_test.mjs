@@ -57,7 +57,7 @@ after(async () => {
   await filled?.stop();
 });
 
-const LISTS = ['/', '/jobs', '/jobs/new', '/import', '/workflows', '/runs', '/gaps', '/bulk', '/bulk?state=STOPPED', '/backfills', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
+const LISTS = ['/', '/jobs', '/jobs/new', '/import', '/workflows', '/runs', '/gaps', '/events', '/bulk', '/bulk?state=STOPPED', '/backfills', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
   '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
   '/jobs/green?tab=configuration', '/jobs/last', '/jobs/idle?tab=dependencies', '/jobs/last?tab=dependencies', '/jobs/last/edit', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',

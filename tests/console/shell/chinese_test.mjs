@@ -95,7 +95,7 @@ async function allowed(from) {
   return known;
 }
 
-const PAGES = ['/', '/jobs', '/jobs?q=nothing', '/jobs/new', '/workflows', '/runs', '/runs?state=LOST', '/gaps', '/schedule', '/schedule?view=week', '/bulk', '/bulk?state=STOPPED',
+const PAGES = ['/', '/jobs', '/jobs?q=nothing', '/jobs/new', '/workflows', '/runs', '/runs?state=LOST', '/gaps', '/events', '/schedule', '/schedule?view=week', '/bulk', '/bulk?state=STOPPED',
   '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page',
   '/jobs/no-such-job', '/runs/no-such-run'];
 

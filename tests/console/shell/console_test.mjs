@@ -243,7 +243,7 @@ describe('all pages', () => {
   const pages = async () => {
     const runs = await server.api('GET', 'runs?state=COMPLETED&page_size=1');
     return ['/', '/jobs', '/jobs/new', '/jobs/greeter', '/jobs/greeter?tab=configuration', '/jobs/greeter/edit', '/runs',
-      '/runs/' + runs.items[0].run_id, '/gaps', '/backfills', '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/executors/' + (await server.api('GET', 'executors')).items[0].executor_id, '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/jobs/greeter?tab=dependencies', '/no-such-page'];
+      '/runs/' + runs.items[0].run_id, '/gaps', '/events', '/backfills', '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/executors/' + (await server.api('GET', 'executors')).items[0].executor_id, '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/jobs/greeter?tab=dependencies', '/no-such-page'];
   };
   // A page is loaded when it has a heading and no text that says it is still loading.
   const settled = async (page) => {
@@ -260,7 +260,7 @@ describe('all pages', () => {
           const text = await page.locator('body').innerText();
           assert.equal(await page.locator('html').getAttribute('lang'), lang);
           assert.equal(/[\u4e00-\u9fff]/.test(text), lang !== 'en', `${lang} ${path}: ${text.slice(0, 300)}`);
-          assert.doesNotMatch(text, /\b(nav|jobs|runs|run|gaps|form|state|option|system|audit|users|tokens|secrets|groups|calendars|queue|deliveries|notice|channel|account|role|lifetime|plan|bulk|bulk_title|shares|problem|field|why|versions|hint|join|next|executors|palette|output|overview|tile|deps)\.[a-z_]+\b/, path);
+          assert.doesNotMatch(text, /\b(nav|jobs|runs|run|gaps|form|state|option|system|audit|users|tokens|secrets|groups|calendars|queue|deliveries|notice|channel|account|role|lifetime|plan|bulk|bulk_title|shares|problem|field|why|versions|hint|join|next|executors|palette|output|overview|tile|deps|events|trigger)\.[a-z_]+\b/, path);
           const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
           assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
         }

@@ -23,7 +23,7 @@ const { server, person } = withServer(async () => {
 
 const PAGES = () => ['/', '/jobs', '/jobs/new', '/import', '/workflows', '/jobs/backup', '/jobs/backup?tab=runs', '/jobs/backup?tab=versions', '/jobs/backup?tab=why',
   '/jobs/backup/edit', '/runs', '/runs/' + run, '/bulk', '/schedule', '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes',
-  '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/gaps'];
+  '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/gaps', '/events'];
 
 const settled = async (page) => {
   await page.locator('h1').first().waitFor();

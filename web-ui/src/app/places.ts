@@ -22,7 +22,7 @@ interface Place {
 export const PLACES: readonly Place[] = [
   { to: '/', key: 'o', label: 'nav.overview', icon: LayoutDashboard },
   { to: '/jobs', key: 'j', label: 'nav.jobs', icon: CalendarClock, tabs: ['/workflows'] },
-  { to: '/runs', key: 'r', label: 'nav.runs', icon: ListChecks, tabs: ['/events'] },
+  { to: '/runs', key: 'r', label: 'nav.runs', icon: ListChecks },
   { to: '/schedule', key: 'c', label: 'nav.schedule', icon: CalendarRange },
   { to: '/executors', key: 'e', label: 'nav.executors', icon: Server },
   { to: '/system', key: 's', label: 'nav.system', icon: Activity },

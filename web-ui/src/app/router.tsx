@@ -195,15 +195,7 @@ const gaps = createRoute({
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
-  validateSearch: (search): EventSearch => ({
-    namespace: many(search.namespace),
-    type: one(search.type),
-    source: one(search.source),
-    id: one(search.id),
-    outcome: one(search.outcome),
-    since: one(search.since),
-    until: one(search.until),
-  }),
+  validateSearch: (search): EventSearch => search,
   component: lazyRouteComponent(() => import('../features/events/events_page'), 'EventsPage'),
 });
 

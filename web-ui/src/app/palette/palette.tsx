@@ -26,7 +26,6 @@ import {
   Server,
   UserRound,
   Workflow,
-  Zap,
 } from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../../api/client';
@@ -71,7 +70,7 @@ function usePages(): Entry[] {
     page('/bulk', t('bulk.title'), ListChecks),
     page('/workflows', t('workflows.title'), Workflow),
     page('/gaps', t('gaps.title'), CalendarX2),
-    page('/events', t('events.title'), Zap),
+    page('/events', t('events.title'), ScrollText),
     page('/groups', t('groups.title'), Gauge),
     page('/calendars', t('calendars.title'), CalendarDays),
     page('/admin/users', t('admin.users'), UserRound),

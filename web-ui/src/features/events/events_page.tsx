@@ -1,15 +1,14 @@
 // Page of the events of the last 72 hours, what each started, and a test of an event. All filters are in the URL.
-import '../dead_letters/texts.en';
 import './texts.en';
-import '../jobs/list/texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { Suspense, lazy, type ReactNode } from 'react';
 import { EVENT_OUTCOMES, useEventRecords, type EventRecord, type EventStart } from '../../api/event_records';
 import { ApiError } from '../../api/client';
 import { itemsOf } from '../../api/queries';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
+import { many, one as text } from '../../lib/search_params';
 import { DataTable, type Column } from '../../ui/data_table';
 import { ListCard } from '../../ui/list_card';
 import { SearchField } from '../../ui/search_field';
@@ -18,8 +17,8 @@ import { EmptyYet, PageHeader } from '../../ui/ui';
 import { NamespaceFilter } from '../lists/filters/namespace_filter';
 import { TimeRange } from '../lists/filters/time_range';
 import { Since } from '../runs/list/filter_bar';
-import EventTest from './event_test';
 
+const EventTest = lazy(() => import('../jobs/events/event_test'));
 const route = getRouteApi('/events');
 const STARTS_SHOWN = 10;
 
@@ -33,9 +32,20 @@ export interface EventSearch {
   until?: string;
 }
 
+// The first page loads the route, so what its URL may hold is read here.
+const searchOf = (found: EventSearch): EventSearch => ({
+  namespace: many(found.namespace),
+  type: text(found.type),
+  source: text(found.source),
+  id: text(found.id),
+  outcome: text(found.outcome),
+  since: text(found.since),
+  until: text(found.until),
+});
+
 export function EventsPage() {
   const { t } = useTranslation();
-  const search = route.useSearch();
+  const search = searchOf(route.useSearch());
   const navigate = route.useNavigate();
   const events = useEventRecords({ ...search });
   const items = itemsOf(events.data);
@@ -58,7 +68,9 @@ export function EventsPage() {
       <details className="card mb-3 px-4 py-2">
         <summary className="py-1 text-accent">{t('events.test_all')}</summary>
         <div className="mt-2 max-w-3xl pb-2">
-          <EventTest of={namespace === undefined ? {} : { namespace }} />
+          <Suspense>
+            <EventTest of={namespace === undefined ? {} : { namespace }} />
+          </Suspense>
         </div>
       </details>
       <ListCard

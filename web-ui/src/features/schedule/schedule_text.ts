@@ -20,15 +20,14 @@ export function scheduleText(schedule: Schedule, t: Translate, language: string,
   return t('schedule.once', { at: shortTime(schedule.at) });
 }
 
-// The window, the jitter, the calendars and the parameters of a schedule as one line; empty if it has none.
+// The window, the jitter, the calendars, the source and filter of events, and the parameters of a schedule as one
+// line; empty if it has none.
 export function limitsText(schedule: Schedule, t: Translate, language: string): string {
   const parts: string[] = [];
   if ((schedule.kind === 'cron' || schedule.kind === 'delay') && schedule.start_time)
     parts.push(t('schedule.from', { at: shortTime(schedule.start_time) }));
-  if (schedule.kind === 'event' && schedule.source)
-    parts.push(t('schedule.event_source', { name: schedule.source }));
-  if (schedule.kind === 'event' && schedule.filter)
-    parts.push(t('schedule.event_filter', { filter: schedule.filter }));
+  if (schedule.kind === 'event')
+    parts.push(...[schedule.source ?? '', schedule.filter ?? ''].filter(Boolean));
   if (schedule.kind === 'cron' || schedule.kind === 'rate') parts.push(...fireLimits(schedule, t, language));
   const parameters = Object.entries(schedule.parameters ?? {}).map(([name, value]) => `${name}=${value}`);
   if (parameters.length > 0) parts.push(t('schedule.parameters', { list: parameters.join(', ') }));

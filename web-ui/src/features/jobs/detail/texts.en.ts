@@ -16,8 +16,6 @@ export const en = {
   'schedule.after_done': 'after {{name}} succeeds or fails',
   'schedule.after_only': 'No fires are planned: this job starts after another one.',
   'schedule.event_only': 'No fires are planned: events start this job.',
-  'schedule.event_source': 'from {{name}}',
-  'schedule.event_filter': 'if {{filter}}',
   'schedule.once': 'once at {{at}}',
   'audit.all': 'View in the full audit log',
   'jobs.tab_versions': 'Versions',

@@ -17,8 +17,6 @@ export const zhCN: TwinOf<typeof en> = {
   'schedule.after_done': '在 {{name}} 成功或失败后',
   'schedule.after_only': '没有预定的触发：此任务在另一任务之后启动。',
   'schedule.event_only': '没有预定的触发：此任务由事件启动。',
-  'schedule.event_source': '来源 {{name}}',
-  'schedule.event_filter': '条件 {{filter}}',
   'schedule.once': '单次：{{at}}',
   'audit.all': '在完整审计日志中查看',
   'jobs.tab_versions': '版本',

@@ -28,7 +28,7 @@ describe('triggers', () => {
     expect(isWhole({ ...none, type: '*', parameters: '[1]' })).toBe(false);
   });
 
-  it('only schedules of the kind event are triggers', () => {
+  it('schedules of the kind event are triggers, others are not', () => {
     expect([{ kind: 'event' }, { kind: 'cron' }, null].map(isEvent)).toEqual([true, false, false]);
   });
 });

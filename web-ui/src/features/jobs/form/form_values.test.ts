@@ -369,42 +369,42 @@ it('a conflict lists the differing fields', () => {
     { field: 'a', base: 1, mine: 2, theirs: 1 },
     { field: 'b', base: 1, mine: 1, theirs: 3 },
   ]);
+});
 
-  it('a single trigger has fields of its own, also with parameters', () => {
-    const schedules = [
-      {
-        kind: 'event',
-        type: 'order.*',
-        source: 'shop',
-        filter: 'data.n > 1',
-        parameters: { n: '{{event.data.n}}' },
-      },
-    ];
-    const values = valuesOf({ name: 'a', schedules });
-    expect(values).toMatchObject({
+it('a single trigger has fields of its own, also with parameters', () => {
+  const schedules = [
+    {
       kind: 'event',
-      event_type: 'order.*',
-      event_source: 'shop',
-      event_filter: 'data.n > 1',
-    });
-    expect(schedulesOf(values)).toEqual(schedules);
-    expect(issuesOf({ kind: 'event', event_type: ' ' })).toEqual([['event_type', 'required']]);
-    expect(issuesOf({ kind: 'event', event_type: '*', event_parameters: '[' })).toEqual([
-      ['event_parameters', 'json'],
-    ]);
-    expect(fieldOf('/schedules/0/filter')).toBe('event_filter');
-    expect(fieldOf('/schedules/0/parameters/n')).toBe('event_parameters');
+      type: 'order.*',
+      source: 'shop',
+      filter: 'data.n > 1',
+      parameters: { n: '{{event.data.n}}' },
+    },
+  ];
+  const values = valuesOf({ name: 'a', schedules });
+  expect(values).toMatchObject({
+    kind: 'event',
+    event_type: 'order.*',
+    event_source: 'shop',
+    event_filter: 'data.n > 1',
   });
+  expect(schedulesOf(values)).toEqual(schedules);
+  expect(issuesOf({ kind: 'event', event_type: ' ' })).toEqual([['event_type', 'required']]);
+  expect(issuesOf({ kind: 'event', event_type: '*', event_parameters: '[' })).toEqual([
+    ['event_parameters', 'json'],
+  ]);
+  expect(fieldOf('/schedules/0/filter')).toBe('event_filter');
+  expect(fieldOf('/schedules/0/parameters/n')).toBe('event_parameters');
+});
 
-  it('a trigger among several schedules is a row', () => {
-    const schedules = [
-      { kind: 'event', type: 'order.paid' },
-      { kind: 'event', type: '*', source: 'shop', filter: 'data.n > 1', parameters: { n: 1 } },
-    ];
-    const values = valuesOf({ name: 'a', schedules });
-    expect(values.kind).toBe('several');
-    expect(schedulesOf(values)).toEqual(schedules);
-    expect(fieldOf('/schedules/1/filter', true)).toBe('schedules.1.filter');
-    expect(fieldOf('/schedules/1/parameters/n', true)).toBe('schedules.1.parameters');
-  });
+it('a trigger among several schedules is a row', () => {
+  const schedules = [
+    { kind: 'event', type: 'order.paid' },
+    { kind: 'event', type: '*', source: 'shop', filter: 'data.n > 1', parameters: { n: 1 } },
+  ];
+  const values = valuesOf({ name: 'a', schedules });
+  expect(values.kind).toBe('several');
+  expect(schedulesOf(values)).toEqual(schedules);
+  expect(fieldOf('/schedules/1/filter', true)).toBe('schedules.1.filter');
+  expect(fieldOf('/schedules/1/parameters/n', true)).toBe('schedules.1.parameters');
 });

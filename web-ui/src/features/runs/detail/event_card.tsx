@@ -5,9 +5,10 @@ import type { Run } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Card, Facts } from '../../../ui/ui';
 
+const text = (value: string) => <span className="mono break-all">{value}</span>;
+
 export default function EventCard({ event }: { event: NonNullable<Run['event']> }) {
   const { t } = useTranslation();
-  const text = (value: string) => <span className="mono break-all">{value}</span>;
   return (
     <Card title={t('events.started_by')}>
       <Facts

@@ -2,7 +2,7 @@
 import '../../events/texts.en';
 import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { ArrowUp, Zap } from 'lucide-react';
+import { ArrowUp } from 'lucide-react';
 import { Suspense, useRef } from 'react';
 import { totalOf, useRuns } from '../../../api/queries';
 import type { Run } from '../../../api/types';
@@ -59,7 +59,6 @@ export function RunsPage() {
         documentTitle={t('nav.runs')}
         actions={
           <Link to="/events" className="button">
-            <Zap aria-hidden size={15} />
             {t('events.title')}
           </Link>
         }

@@ -1,11 +1,11 @@
 // Box in which an event is tested: an event as JSON, and what it would start. Nothing is started or stored.
-import './texts.en';
+import '../../events/texts.en';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useEventTest, type EventTestOf, type EventVerdict } from '../../api/event_records';
-import { useTranslation } from '../../i18n/use_translation';
-import { Field } from '../../ui/field';
-import { explain } from '../../ui/ui';
+import { useEventTest, type EventTestOf, type EventVerdict } from '../../../api/event_records';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Field } from '../../../ui/field';
+import { explain } from '../../../ui/ui';
 import { eventIn, sampleEvent } from './event_values';
 
 const TONES = {
