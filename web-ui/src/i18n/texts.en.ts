@@ -184,5 +184,4 @@ export const en = {
   'jobs.owner': 'Owner',
   'jobs.changed': 'Changed',
   'jobs.created': 'Created',
-  'bulk.its_run': 'View run',
 } as const;

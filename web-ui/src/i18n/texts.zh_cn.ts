@@ -186,5 +186,4 @@ export const zhCN: TwinOf<typeof en> = {
   'jobs.owner': '所有者',
   'jobs.changed': '修改时间',
   'jobs.created': '创建时间',
-  'bulk.its_run': '查看运行',
 };

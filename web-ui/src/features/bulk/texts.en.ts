@@ -1,6 +1,7 @@
 import { addEnglish } from '../../i18n';
 
 export const en = {
+  'bulk.its_run': 'View run',
   'bulk.under': 'Actions on many jobs, runs or dead letters that the server carries out, kept for a week',
   'bulk.none': 'No bulk actions yet',
   'bulk.none_hint': 'Actions on more than 50 jobs or runs are carried out by the server and appear here.',

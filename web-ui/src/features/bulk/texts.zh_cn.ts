@@ -2,6 +2,7 @@ import type { TwinOf } from '../../i18n/catalogue_type';
 import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
+  'bulk.its_run': '查看运行',
   'bulk.under': '由服务器对多个任务、运行或死信执行的操作，保留一周',
   'bulk.none': '尚无批量操作',
   'bulk.none_hint': '对超过 50 个任务或运行的操作由服务器执行，并显示在此处。',

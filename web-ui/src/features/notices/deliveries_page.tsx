@@ -1,4 +1,5 @@
 // Page of the notifications that were sent: recipients, states and errors.
+import '../bulk/texts.en';
 import '../dead_letters/texts.en';
 import '../jobs/detail/texts.en';
 import './texts.en';

@@ -1,5 +1,5 @@
 // Tab with the jobs after which a job starts or for whose runs it waits, and with those that depend on it.
-import '../detail/texts.en';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useDependencies, type Dependency } from '../../../api/dependencies';
 import type { Job, UpstreamWait } from '../../../api/types';

@@ -1,5 +1,5 @@
 // The workflows that run a job, each with the nodes that do.
-import '../detail/texts.en';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useDependencies, type Dependency } from '../../../api/dependencies';
 import { useGraph } from '../../../api/workflows';
