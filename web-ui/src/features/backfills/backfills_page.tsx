@@ -1,4 +1,5 @@
 // List of backfills with their progress, and buttons that pause, resume and cancel them.
+import '../runs/list/texts.en';
 import '../audit/texts.en';
 import '../../auth/texts.en';
 import './texts.en';

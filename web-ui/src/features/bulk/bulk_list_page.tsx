@@ -1,4 +1,5 @@
 // List of the bulk actions that run on the server: those in progress, and those of the last days.
+import '../runs/list/texts.en';
 import '../audit/texts.en';
 import './texts.en';
 import '../notices/texts.en';

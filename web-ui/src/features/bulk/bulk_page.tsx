@@ -1,4 +1,5 @@
 // Page of one bulk action: its progress, the result of each item, and a button that cancels the action.
+import '../runs/list/texts.en';
 import '../audit/texts.en';
 import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';

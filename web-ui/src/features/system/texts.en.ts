@@ -1,6 +1,7 @@
 import { addEnglish } from '../../i18n';
 
 export const en = {
+  'system.no_leader': 'There is currently no leader.',
   'system.version': 'Version {{version}}',
   'system.members': 'Members',
   'system.member': 'Member',

@@ -2,6 +2,7 @@ import type { TwinOf } from '../../i18n/catalogue_type';
 import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
+  'system.no_leader': '当前没有主节点。',
   'system.version': '版本 {{version}}',
   'system.members': '成员',
   'system.member': '成员',

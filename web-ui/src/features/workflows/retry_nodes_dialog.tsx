@@ -1,5 +1,6 @@
 // Dialog that retries a workflow run: from what failed, from the start, or from a node. Shows first which
 // nodes would run again.
+import '../runs/detail/texts.en';
 import './texts.en';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';

@@ -1,4 +1,5 @@
 // Card of a run's attempts. A click on an attempt shows the output of this attempt.
+import '../list/texts.en';
 import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import type { Attempt, Run } from '../../../api/types';

@@ -1,6 +1,7 @@
 import { addEnglish } from '../../../i18n';
 
 export const en = {
+  'run.retried': 'Retry started',
   'run.timeline': 'Timeline',
   'run.attempt': 'Attempt',
   'run.exit_code': 'Exit code',

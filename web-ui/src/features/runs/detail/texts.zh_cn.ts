@@ -2,6 +2,7 @@ import type { TwinOf } from '../../../i18n/catalogue_type';
 import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
+  'run.retried': '已开始重试',
   'run.timeline': '时间线',
   'run.attempt': '尝试',
   'run.exit_code': '退出码',

@@ -1,6 +1,8 @@
 import { addEnglish } from '../../../i18n';
 
 export const en = {
+  'step.started': 'Started',
+  'step.ended': 'Ended',
   'runs.news': '{{n}} new',
   'runs.last_1h': 'Last hour',
   'runs.last_24h': 'Last 24 hours',

@@ -2,6 +2,8 @@ import type { TwinOf } from '../../../i18n/catalogue_type';
 import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
+  'step.started': '已启动',
+  'step.ended': '已结束',
   'runs.news': '{{n}} 条新运行',
   'runs.last_1h': '最近 1 小时',
   'runs.last_24h': '最近 24 小时',
