@@ -185,8 +185,10 @@ Status EventReader::Accept(const Source& source, std::span<ReadEvent> events) {
     NudgeStarted(*effects);
     return {};
   }
-  // Only an event that no repetition would change is refused.
-  const bool bad = ItemIsBad(effects.code());
+  // Only an event that no repetition would change is refused. Alone, the others of these codes are
+  // faults of the store: a statement that takes too long, or a row that cannot be read.
+  const bool bad =
+      ItemIsBad(effects.code()) && (events.size() > 1 || effects.code() == ErrorCode::kInvalid);
   return Error{bad ? effects.code() : ErrorCode::kUnavailable, effects.error().message};
 }
 

@@ -288,6 +288,24 @@ TEST_F(EventReaderTest, WhileTheStoreIsAwayTheSameRecordsAreTriedAgain) {
   EXPECT_EQ(topics_.opens, opens) << "the topic was not to blame";
 }
 
+// A limit of the server for statements, or a row that cannot be read, says nothing about an event.
+TEST_F(EventReaderTest, AFaultOfTheStoreRefusesNoEvent) {
+  const StoredJob bill = Listen("bill", "order.*");
+  Go();
+  int sent = 0;
+  for (const ErrorCode code : {ErrorCode::kExhausted, ErrorCode::kCorrupt}) {
+    Send(sent, sent + 5);
+    sent += 5;
+    faults_.plan.ArmAlways("Accept", test::Fault{code});
+    Pass(10s);
+    EXPECT_TRUE(Refused().empty()) << ErrorCodeName(code);
+    faults_.plan.Recover();
+    Pass(EventReader::kRetry.longest + 1s);
+    EXPECT_EQ(RunsOf(bill), static_cast<size_t>(sent)) << ErrorCodeName(code);
+  }
+  EXPECT_EQ(Count("refused"), 0u);
+}
+
 TEST_F(EventReaderTest, ALostAnswerOfTheStoreStartsNothingTwice) {
   const StoredJob bill = Listen("bill", "order.*");
   Go();
