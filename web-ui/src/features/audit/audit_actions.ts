@@ -3,6 +3,7 @@ const DONE = {
   job: 'create replace patch delete pause resume execute cancel backfill revert apply prune',
   run: 'cancel release retry skip',
   bulk: 'cancel',
+  event: 'send',
   backfill: 'pause resume cancel',
   executor: 'patch enable disable drain join join_token',
   group: 'update delete',
