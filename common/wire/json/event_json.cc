@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kExtensionNameBytesMax = 20;
+// The standard asks for 20, and some senders have longer ones.
+constexpr size_t kExtensionNameBytesMax = 64;
 
 // ---- values ------------------------------------------------------------------------------------
 

@@ -241,7 +241,8 @@ Reply SendEvents(const Call& call) {
         "It is unknown whether the events were accepted. Repeating the events is safe.",
         effects.error());
   }
-  if (!effects.ok() && effects.code() == ErrorCode::kInvalid) {
+  // Without a pointer it is something else that the database has refused.
+  if (!effects.ok() && effects.code() == ErrorCode::kInvalid && !effects.error().pointer.empty()) {
     return TooManyMatches(list ? effects.error().pointer : "");
   }
   if (!effects.ok()) return effects.error();
