@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const PAGES_KIB = {
-  'overview/overview_page': 153,
+  'overview/overview_page': 152,
   'jobs/list/jobs_page': 230,
-  'jobs/detail/job_page': 231,
+  'jobs/detail/job_page': 230,
   'jobs/form/form_page': 245,
   'jobs/transfer/import_page': 230,
   'runs/list/runs_page': 160,

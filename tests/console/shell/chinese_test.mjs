@@ -14,7 +14,7 @@ const TERMS = [
   'bin', 'sh', // from /bin/sh -c
 ];
 // Words in examples of what a user may type.
-const EXAMPLES = ['NAME', 'value', 'CARILLON', 'PARAM', 'Asia', 'Shanghai', 'zone', 'spare', 'secrets', 'team', 'etl', 'default', 'who', 'host', 'Home', 'End', 'exit', 'signal', 'spawn', 'oom', 'CODE', 'http', 'xx', 'error', 'gb', 'shift', 'jis', 'UTF'];
+const EXAMPLES = ['NAME', 'value', 'CARILLON', 'PARAM', 'Asia', 'Shanghai', 'zone', 'spare', 'secrets', 'team', 'etl', 'default', 'who', 'host', 'Home', 'End', 'exit', 'signal', 'spawn', 'oom', 'CODE', 'http', 'xx', 'error', 'gb', 'shift', 'jis', 'UTF', 'order'];
 const NAMES = ['anna', 'uma', 'ci', 'token', 'admin', 'payroll', 'English', 'user', 'red', 'green', 'idle', 'shop', 'db', 'unbekannt'];
 
 const scratch = mkdtempSync(join(tmpdir(), 'carillon-chinese-'));
