@@ -156,9 +156,10 @@ describe('the section of the form', () => {
     fireEvent.change(screen.getByLabelText('Mail recipients'), { target: { value: 'a@b' } });
     await telling('Run failed and Run late (after 1 min). Recipients: Webhook and Mail to a@b');
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
-    const yaml = parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value) as { notify: object };
+    const text = await screen.findByLabelText<HTMLTextAreaElement>('YAML');
+    const yaml = parse(text.value) as { notify: object };
     expect(yaml.notify).toEqual({ on: ['failed', 'late'], late_after_s: 60, mail_to: ['a@b'] });
-    fireEvent.change(screen.getByLabelText('YAML'), {
+    fireEvent.change(text, {
       target: { value: 'name: x\ncron_expression: 0 3 * * *\nnotify: {on: [recovered], late_after_s: 7}\n' },
     });
     fireEvent.click(screen.getByRole('button', { name: 'Form' }));

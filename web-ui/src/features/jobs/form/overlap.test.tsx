@@ -78,12 +78,13 @@ describe('the choice of how runs overlap', () => {
     choose(policy, 'queue_all');
     fireEvent.change(screen.getByLabelText('Active runs at most'), { target: { value: '3' } });
     fireEvent.change(screen.getByLabelText('Waiting runs at most'), { target: { value: '7' } });
-    const yaml = () => parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value) as unknown;
+    const yaml = async () =>
+      parse((await screen.findByLabelText<HTMLTextAreaElement>('YAML')).value) as unknown;
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
-    expect(yaml()).toMatchObject({ overlap_policy: 'queue_all', max_running: 3, queue_max: 7 });
+    expect(await yaml()).toMatchObject({ overlap_policy: 'queue_all', max_running: 3, queue_max: 7 });
     fireEvent.click(screen.getByRole('button', { name: 'Form' }));
     choose(await screen.findByLabelText<HTMLSelectElement>('If a run is still active'), 'cancel_previous');
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
-    expect(yaml()).toMatchObject({ overlap_policy: 'cancel_previous', max_running: 1 });
+    expect(await yaml()).toMatchObject({ overlap_policy: 'cancel_previous', max_running: 1 });
   });
 });

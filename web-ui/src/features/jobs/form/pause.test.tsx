@@ -39,16 +39,16 @@ it('a YAML text that does not say whether the job is enabled keeps its pause', a
       <RouterProvider router={router as never} />
     </QueryClientProvider>,
   );
-  const write = (text: string) => {
+  const write = async (text: string) => {
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
-    fireEvent.change(screen.getByLabelText('YAML'), { target: { value: text } });
+    fireEvent.change(await screen.findByLabelText('YAML'), { target: { value: text } });
     fireEvent.click(screen.getByRole('button', { name: 'Form' }));
   };
   const enabled = () => screen.getByLabelText<HTMLInputElement>('Enabled').checked;
   await screen.findByLabelText('Enabled', {}, { timeout: SLOW_MS });
   expect(enabled()).toBe(false);
-  write('name: Backup\ntype: shell\ncommand: "false"\n');
+  await write('name: Backup\ntype: shell\ncommand: "false"\n');
   expect(enabled()).toBe(false);
-  write('name: Backup\ntype: shell\ncommand: "false"\nenabled: true\n');
+  await write('name: Backup\ntype: shell\ncommand: "false"\nenabled: true\n');
   expect(enabled()).toBe(true);
 });

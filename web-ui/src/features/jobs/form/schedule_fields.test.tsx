@@ -46,9 +46,10 @@ const showRow = async (schedule: { kind: string } & Record<string, unknown>) => 
   type('Trigger', 'several');
   type('Schedule 1', schedule.kind);
 };
-const yaml = () => {
+const yaml = async () => {
   fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
-  return parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value) as Record<string, unknown>;
+  const text = await screen.findByLabelText<HTMLTextAreaElement>('YAML');
+  return parse(text.value) as Record<string, unknown>;
 };
 const names = (...all: string[]) => HttpResponse.json({ items: all.map((name) => ({ name })) });
 beforeEach(() => {
@@ -72,7 +73,7 @@ describe('the concurrency group of a job', () => {
     await screen.findByRole('option', { name: 'printer', hidden: true });
     expect([group.value, ...choices(group)]).toEqual(['db', 'None', 'db', 'printer']);
     type('Concurrency group', '');
-    expect(yaml().concurrency_group).toBe('');
+    expect((await yaml()).concurrency_group).toBe('');
   });
 
   it('the group field keeps its value when the groups cannot be loaded', async () => {
@@ -92,7 +93,7 @@ describe('a schedule', () => {
     expect(calendar.closest('details')!.open).toBe(true);
     type('Blackout of schedule 1', 'closing');
     type('Parameters of schedule 1', '{"mode": "full"}');
-    expect(yaml().schedules).toEqual([
+    expect((await yaml()).schedules).toEqual([
       {
         kind: 'cron',
         cron_expression: '0 3 * * *',
@@ -110,7 +111,7 @@ describe('a schedule', () => {
     expect(screen.queryByLabelText('Calendar of schedule 1')).toBeNull();
     expect(screen.queryByLabelText('Schedule 1 fires until')).toBeNull();
     type('Delay of schedule 1 (seconds)', '0.5');
-    expect(yaml().schedules).toEqual([{ kind: 'delay', every_ms: 500, parameters: { n: 1 } }]);
+    expect((await yaml()).schedules).toEqual([{ kind: 'delay', every_ms: 500, parameters: { n: 1 } }]);
   });
 
   it('the upstream field searches jobs by name or ID', async () => {
@@ -144,7 +145,7 @@ describe('a schedule', () => {
     await waitFor(() => expect(asked).toContain('load'));
     screen.getByText(/^No fires are planned/);
     expect(screen.queryByText('No more fires')).toBeNull();
-    expect(yaml().schedules).toEqual([{ kind: 'after', job: 'load', on: 'failure' }]);
+    expect((await yaml()).schedules).toEqual([{ kind: 'after', job: 'load', on: 'failure' }]);
   });
 
   it('an after-job row offers result and parameters', async () => {
@@ -155,7 +156,9 @@ describe('a schedule', () => {
     expect(screen.getByLabelText<HTMLInputElement>('Upstream job of schedule 1 (ID)').value).toBe('load');
     expect(screen.queryByLabelText('Schedule 1 fires until')).toBeNull();
     await screen.findByText('Starts after load succeeds or fails.');
-    expect(yaml().schedules).toEqual([{ kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } }]);
+    expect((await yaml()).schedules).toEqual([
+      { kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } },
+    ]);
   });
 
   it('the trigger field turns a rate into a fixed delay', async () => {
@@ -163,6 +166,6 @@ describe('a schedule', () => {
     await select('Trigger');
     type('Trigger', 'delay');
     type('Delay after each run (seconds)', '10');
-    expect(yaml().schedules).toEqual([{ kind: 'delay', every_ms: 10_000 }]);
+    expect((await yaml()).schedules).toEqual([{ kind: 'delay', every_ms: 10_000 }]);
   });
 });
