@@ -1,5 +1,6 @@
 // Page of one run: the steps of its life and the delays between them, its attempts, its output and outputs. The
 // page is refreshed while the run is active.
+import '../list/texts.en';
 import './texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
