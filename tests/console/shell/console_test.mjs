@@ -13,11 +13,11 @@ describe('signing in', () => {
     await person({ token: undefined, asked: ['/api/jobs?page_size=1'] }, async (page) => {
       await open(page, '/runs');
       const field = page.getByLabel('API token');
-      await write('wrong');
+      await field.fill('wrong');
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByText('This token is unknown').waitFor();
       assert.equal(await field.getAttribute('aria-invalid'), 'true');
-      await write(server.token);
+      await field.fill(server.token);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await heading(page, 'Runs');
       // The token must not outlive the tab, so it is not in localStorage.
