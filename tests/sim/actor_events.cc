@@ -83,8 +83,8 @@ std::string Actor::NewEvent(int number) {
                      number % 3 == 0 ? "market" : "shop", Pick(kTypes), data);
 }
 
-// What somebody sends who does not know what became of it comes again, alone, in parts, or together
-// with something new. So does, now and then, what was answered long ago.
+// Events whose sender does not know what became of them come again, alone, in parts, or together
+// with something new. So do, now and then, some that were answered long ago.
 void Actor::SendEvents() {
   EventPost post{.name_space = Pick(kNamespaces), .bodies = {}};
   if (!unknown_posts_.empty() && p_.rng.Chance(0.6)) {

@@ -33,7 +33,7 @@ bool HasOneCause(const JobLinks& job) {
   return !job.has_times && job.before.size() + job.workflows.size() == 1;
 }
 
-// What must come before this moment of the job.
+// The moments that must come before this one of the job.
 Moments MomentsBefore(const JobLinks& job, Moment moment) {
   Moments found;
   for (const WaitLink& wait : job.waits) AddMoments(wait, &found);

@@ -60,7 +60,7 @@ struct ConditionStep {
 // Operands come before their operator, so that an evaluation needs a stack and no recursion.
 using ConditionProgram = std::vector<ConditionStep>;
 
-// What the names in a condition stand for. kRun: exit_code, state and outputs.NAME. kEvent: id,
+// The names that a condition may have. kRun: exit_code, state and outputs.NAME. kEvent: id,
 // source, type, subject, data, data.a.b, data.items.0.
 enum class ConditionNames { kRun, kEvent };
 

@@ -8,8 +8,8 @@
 
 namespace carillon::scheduler {
 
-// How many more triggers than before a namespace has with the definition. `before` is the stored
-// definition, or null.
+// Counts the triggers that a namespace has more than before with the definition. `before` is the
+// stored definition, or null.
 size_t AddedTriggers(const JobDefinition* before, const JobDefinition& definition);
 
 // The position of the first schedule for which its namespace has no room (kTriggersPerNamespace). A

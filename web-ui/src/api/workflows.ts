@@ -30,7 +30,7 @@ export function useGraph(id: string) {
 export const useRunNodes = (run: Run, reads = true) =>
   useRunParts<RunNodes>(run, 'nodes', (list) => list.nodes, A_SECOND, reads);
 
-// How many nodes of a run have ended; undefined until that is known. Read at a calm pace, for a list.
+// Counts the nodes of a run that have ended; undefined until it is known. Read at a calm pace, for a list.
 export function useEndedNodes(run: string): { ended: number; count: number } | undefined {
   const refetchInterval = useEvery(CALM_MS);
   const { data } = useQuery({

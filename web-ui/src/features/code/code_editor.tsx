@@ -196,7 +196,7 @@ export default function CodeEditor(props: EditorProps & { handle: Ref<EditorHand
   );
 }
 
-// What the library says in English, by its own words.
+// The texts of the library, by its own English words.
 const phrasesOf = (t: (key: string) => string): Record<string, string> => ({
   Find: t('code.find'),
   Replace: t('code.replace_by'),

@@ -37,7 +37,7 @@ export function readYamlText(text: string): YamlText {
   return { value, mistakes, lineOf };
 }
 
-// Where the last part of the path begins that exists; undefined if not even the first does.
+// Finds the beginning of the last part of the path that exists; undefined if not even the first does.
 function offsetOf(root: unknown, path: readonly string[]): number | undefined {
   let node = root;
   let at: number | undefined;

@@ -344,7 +344,7 @@ TEST_F(BulkByHandTest, ARunIsReleasedOnceThoughItsMemberDies) {
   for (const auto& [id, count] : audit) EXPECT_EQ(count, 1) << id;
 }
 
-// Whether an earlier attempt has released a run that waits no longer, is seen by what became of it.
+// A run that waits no longer tells by its end if an earlier attempt has released it.
 TEST_F(BulkByHandTest, ARunThatEndedInsteadWasNotReleased) {
   const json runs = CreateAwaitingRuns(1);
   const RunKey key = RowOf(runs[0]).key;
