@@ -9,7 +9,8 @@ namespace carillon {
 namespace {
 
 constexpr std::array kKinds = {NoticeKind::kFailed,    NoticeKind::kMissed,    NoticeKind::kLate,
-                               NoticeKind::kRecovered, NoticeKind::kJobPaused, NoticeKind::kShed};
+                               NoticeKind::kRecovered, NoticeKind::kJobPaused, NoticeKind::kShed,
+                               NoticeKind::kApproval};
 constexpr int64_t kLateAfterMax = 604'800;
 constexpr size_t kMailAddressesMax = 20;
 constexpr size_t kMailAddressBytesMax = 254;  // RFC 5321
@@ -32,6 +33,7 @@ std::string_view Name(NoticeKind kind) {
     case NoticeKind::kRecovered: return "recovered";
     case NoticeKind::kJobPaused: return "job_paused";
     case NoticeKind::kShed: return "shed";
+    case NoticeKind::kApproval: return "approval";
   }
   return "unknown";
 }

@@ -22,6 +22,7 @@ enum class NoticeKind {
   kRecovered,  // the first success after a failure that was notified
   kJobPaused,  // the job was paused, because as many runs in a row failed as it allows
   kShed,       // under overload runs are shed; only by the cluster's defaults
+  kApproval,   // a node of a workflow waits for a decision
 };
 std::string_view Name(NoticeKind kind);  // "failed", …
 Result<NoticeKind> ParseNoticeKind(std::string_view text);

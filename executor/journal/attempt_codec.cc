@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "common/domain/run/result_detail.h"
+#include "common/domain/results/result_detail.h"
 
 namespace carillon::executor {
 namespace {

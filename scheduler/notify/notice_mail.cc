@@ -6,7 +6,7 @@
 #include <array>
 #include <chrono>
 
-#include "common/domain/run/exit_code.h"
+#include "common/domain/results/exit_code.h"
 #include "common/domain/run/streak.h"
 #include "common/wire/base64.h"
 
@@ -25,6 +25,7 @@ std::string Title(NoticeKind kind) {
     case NoticeKind::kRecovered: return "Recovered";
     case NoticeKind::kJobPaused: return "Paused";
     case NoticeKind::kShed: return "Overload";
+    case NoticeKind::kApproval: return "Approval";
   }
   return "Notice";
 }
@@ -44,6 +45,8 @@ std::string SentenceOf(const OpenNotice& open) {
     case NoticeKind::kJobPaused:
       return fmt::format("Job {} was paused: {}. It starts nothing until somebody resumes it.",
                          open.job_id.value(), StreakSentence(notice.fires));
+    case NoticeKind::kApproval:
+      return fmt::format("A workflow run of job {} waits for a decision.", open.job_id.value());
     case NoticeKind::kShed:
       return fmt::format(
           "Due runs wait too long (overload.levels), so those of low priority are skipped; a run "

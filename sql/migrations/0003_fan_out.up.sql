@@ -1,20 +1,26 @@
--- Parts of runs, groups in time, pauses after failures, the topic of dead letters, and waits for
--- runs of other jobs. Programs of schema 1 neither read nor write the new columns; the new values are written once the upgrade is
--- finished (scheduler/settings/new_fields.h). They need the key free_slots of group_slots.
+-- Parts of runs, groups in time, pauses after failures, the topic of dead letters, waits for runs
+-- of other jobs, events, and rules of nodes. Programs of schema 1 neither read nor write the new
+-- columns; the new values are written once the upgrade is finished (scheduler/settings/new_fields.h). They need the key free_slots of group_slots.
 -- compatible_from: 1
 --
 -- One ALTER a table: it is done as a whole or not at all, so a repeated one is recognized by its
 -- first column that exists.
 
 -- shard 0: the own run of its fire; others are parts of it, of kind SHARD. shard_total: how many
--- parts the own run has, also in the row of each part; 1 in all other runs.
+-- parts the own run has, also in the row of each part; 1 in all other runs. rules: of a node's run
+-- (common/domain/nodes/run_rules.h); NULL: those of its job. until_us: when an open approval or wait
+-- ends by itself; 0 = never.
 ALTER TABLE job_runs
   ADD COLUMN shard_total INT UNSIGNED NOT NULL DEFAULT 1,
+  ADD COLUMN rules TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  ADD COLUMN until_us BIGINT NOT NULL DEFAULT 0,
   MODIFY COLUMN kind ENUM('CRON', 'RATE', 'ONCE', 'MANUAL', 'DELAY', 'BACKFILL', 'AFTER', 'EVENT',
     'WORKFLOW', 'SHARD') CHARACTER SET ascii NOT NULL;
 
 ALTER TABLE kept_runs
   ADD COLUMN shard_total INT UNSIGNED NOT NULL DEFAULT 1,
+  ADD COLUMN rules TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  ADD COLUMN until_us BIGINT NOT NULL DEFAULT 0,
   MODIFY COLUMN kind ENUM('CRON', 'RATE', 'ONCE', 'MANUAL', 'DELAY', 'BACKFILL', 'AFTER', 'EVENT',
     'WORKFLOW', 'SHARD') CHARACTER SET ascii NOT NULL;
 
@@ -38,8 +44,27 @@ ALTER TABLE group_slots
   ADD COLUMN given_us BIGINT NOT NULL DEFAULT 0,
   ADD KEY free_since (group_no, fire_us, given_us);
 
+-- presume_dead: seconds, of a handler. deleted 2: the row of a workflow's nodes that have no job
+-- (common/domain/nodes/task_jobs.h), which nobody lists.
 ALTER TABLE jobs
-  ADD COLUMN pause_after_failures INT NOT NULL DEFAULT 0;
+  ADD COLUMN pause_after_failures INT NOT NULL DEFAULT 0,
+  ADD COLUMN presume_dead INT NOT NULL DEFAULT 0;
+
+-- give_up_attempt: the attempt of a handler that a person has given up; 0 = none.
+ALTER TABLE run_cancels
+  ADD COLUMN give_up_attempt INT UNSIGNED NOT NULL DEFAULT 0;
+
+-- finally_us: since when only finally nodes were left; 0 = not yet.
+ALTER TABLE workflow_runs
+  ADD COLUMN finally_us BIGINT NOT NULL DEFAULT 0;
+
+-- The groups that nodes of present workflows name, beside jobs.group_no.
+CREATE TABLE IF NOT EXISTS workflow_groups (
+  group_no INT UNSIGNED NOT NULL,
+  job_no BIGINT UNSIGNED NOT NULL,
+  PRIMARY KEY (group_no, job_no),
+  KEY by_job (job_no)
+) ENGINE=InnoDB;
 
 -- waits: runs of job_no wait for those of upstream_job_no; schedule_id is 2 * the entry, + 1 for the
 -- workflow of the entry.
@@ -51,15 +76,15 @@ ALTER TABLE dead_letters
   ADD KEY by_published (published, id);
 
 ALTER TABLE notices
-  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed')
+  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed', 'approval')
     CHARACTER SET ascii NOT NULL;
 
 ALTER TABLE deliveries
-  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed')
+  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed', 'approval')
     CHARACTER SET ascii NOT NULL;
 
 ALTER TABLE notice_memories
-  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed')
+  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed', 'approval')
     CHARACTER SET ascii NOT NULL;
 
 -- kind 'event': the triggers of events. id_blocks['event_trigger'] is raised by each write of one.

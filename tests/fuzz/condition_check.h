@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/workflow/condition.h"
+#include "common/domain/condition/condition.h"
 
 namespace carillon::test {
 

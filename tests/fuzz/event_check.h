@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/condition/condition.h"
 #include "common/domain/event/event_parameters.h"
 #include "common/domain/job_text.h"
-#include "common/domain/workflow/condition.h"
 
 namespace carillon::test {
 

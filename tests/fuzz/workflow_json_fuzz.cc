@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/workflow/workflow_graph.h"
-#include "common/wire/json/job/workflow_json.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/workflow/workflow_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto body =

@@ -95,6 +95,9 @@ class PairedFiringStore final : public Paired<FiringStore> {
   Result<RunRequest> LoadRunRequest(const RunKey& key) override {
     return Both("LoadRunRequest", &FiringStore::LoadRunRequest, key);
   }
+  Result<std::map<RunKey, std::string>> LoadRunRules(const std::vector<RunKey>& keys) override {
+    return Both("LoadRunRules", &FiringStore::LoadRunRules, keys);
+  }
   Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                         const Fence& fence, WallTime now) override {
     return Both("Claim", &FiringStore::Claim, requests, fence, now);
@@ -210,6 +213,10 @@ class PairedWorkflowStore final : public Paired<WorkflowStore> {
   Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
                                    const WriteContext& context) override {
     return Both("SkipNode", &WorkflowStore::SkipNode, request, context);
+  }
+  Result<WorkflowRunView> DecideNode(const DecideNodeRequest& request,
+                                     const WriteContext& context) override {
+    return Both("DecideNode", &WorkflowStore::DecideNode, request, context);
   }
   Result<RetryPlan> PreviewRetry(const RunKey& key, const WorkflowRetry& retry) override {
     return Both("PreviewRetry", &WorkflowStore::PreviewRetry, key, retry);

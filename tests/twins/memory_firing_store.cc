@@ -410,4 +410,10 @@ Result<RunRequest> MemoryFiringStore::LoadRunRequest(const RunKey& key) {
                     .trigger = found->trigger};
 }
 
+Result<std::map<RunKey, std::string>> MemoryFiringStore::LoadRunRules(
+    const std::vector<RunKey>& keys) {
+  (void)keys;  // no node has rules yet
+  return std::map<RunKey, std::string>{};
+}
+
 }  // namespace carillon::memory

@@ -144,7 +144,7 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) {
   NodeRows rows;
   for (const RunKey& key : NodeKeysOf(tables, workflow)) {
     const RunEntry& entry = *tables.FindRun(key);
-    rows.push_back(NodeRowOf(entry.row, entry.result));
+    rows.push_back(NodeRowOf(entry.row, entry.result, WallTime{}));
     rows.back().may_still_run = MayStillRunBelow(tables, entry);
   }
   return rows;

@@ -41,11 +41,11 @@ class Step {
     const RunRow own = tables_.FindRun(workflow_.own)->row;
     rows_ = NodeRowsOf(tables_, workflow_);
     const WorkflowCause cause = CauseOf(own);
-    for (const NodeDecision& decision : StepWorkflow(graph_, rows_, cause).decisions) {
+    for (const NodeDecision& decision : StepWorkflow(graph_, rows_, {.cause = cause}).decisions) {
       Write(decision, own);
     }
     // The decisions may have come out otherwise, and have consequences of their own.
-    const WorkflowStep next = StepWorkflow(graph_, rows_, cause);
+    const WorkflowStep next = StepWorkflow(graph_, rows_, {.cause = cause});
     effect_.again = std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
       return !unreadable_.contains(one.position);
     });
@@ -73,6 +73,8 @@ class Step {
         break;
       case NodeAction::kCancel:
       case NodeAction::kStop: Stop(decision.position, node.row.key, cancel); break;
+      case NodeAction::kOpen:
+      case NodeAction::kFinish: break;
     }
   }
 
@@ -81,7 +83,7 @@ class Step {
     CancelOne(tables_, RunEntry(*tables_.FindRun(key)), cancel);
     const RunEntry& after = *tables_.FindRun(key);
     ++(IsFinal(after.row.state) ? effect_.cancelled : effect_.stopping);
-    rows_[position] = NodeRowOf(after.row, after.result);
+    rows_[position] = NodeRowOf(after.row, after.result, WallTime{});
     const WorkflowEntry* nested = tables_.FindWorkflow(key);
     if (IsRunningWorkflow(after.row) && nested != nullptr) tables_.WakeUpWorkflow(*nested, now_);
   }

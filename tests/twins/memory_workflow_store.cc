@@ -287,6 +287,12 @@ Result<WorkflowRunView> MemoryWorkflowStore::GetWorkflowRun(const RunKey& key) {
   return ViewOf(*workflow);
 }
 
+Result<WorkflowRunView> MemoryWorkflowStore::DecideNode(const DecideNodeRequest& request,
+                                                        const WriteContext& context) {
+  (void)context;
+  return Error{ErrorCode::kConflict, request.node + " does not wait for a decision"};
+}
+
 Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& request,
                                                       const WriteContext& context) {
   MutexLock lock(tables_.mu);

@@ -21,6 +21,8 @@ class MemoryWorkflowStore final : public WorkflowStore {
                                                 uint64_t after, size_t limit) override;
   Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override;
   Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override;
+  Result<WorkflowRunView> DecideNode(const DecideNodeRequest& request,
+                                     const WriteContext& context) override;
   Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
                                    const WriteContext& context) override;
   Result<RetryPlan> PreviewRetry(const RunKey& key, const WorkflowRetry& retry) override;

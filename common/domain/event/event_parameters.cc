@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "common/base/nearest.h"
+#include "common/domain/condition/condition.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/parameter_rules.h"
 #include "common/domain/job_text.h"
 #include "common/domain/template/command_parameters.h"
 #include "common/domain/template/fire_date.h"
 #include "common/domain/template/template_text.h"
-#include "common/domain/workflow/condition.h"
 
 namespace carillon {
 namespace {

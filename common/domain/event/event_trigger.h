@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "common/domain/condition/condition.h"
 #include "common/domain/event/event.h"
 #include "common/domain/job/job.h"
 #include "common/domain/run/run.h"
-#include "common/domain/workflow/condition.h"
 
 namespace carillon {
 

@@ -82,6 +82,8 @@ struct JobDefinition {
   std::vector<std::string> retry_on = {};       // retry_conditions.h; none = every failure
   std::vector<std::string> no_retry_on = {};
   OnLost on_lost = OnLost::kRetry;
+  int64_t presume_dead_s = 0;        // 0-86,400, of a handler: a lost attempt is taken for dead
+                                     // after so long, and runs again; 0 = never
   int64_t pause_after_failures = 0;  // 0-100 failed runs in a row pause it (streak.h); 0 = never
   int priority = 0;                  // 0-100, higher first
   bool enabled = true;

@@ -17,6 +17,7 @@ struct RetryRules {
   std::vector<Duration> intervals = {};  // explicit list; overrides interval and backoff
   OnLost on_lost = OnLost::kRetry;
   RetryConditions conditions = {};
+  Duration presume_dead{};  // JobDefinition::presume_dead_s
 
   bool operator==(const RetryRules&) const = default;
 };

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "common/domain/job/http_request.h"
-#include "common/domain/run/exit_code.h"
+#include "common/domain/results/exit_code.h"
 
 namespace carillon {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/results/resource_usage.h"
 #include "common/domain/run/outputs.h"
 #include "common/domain/run/reasons.h"
-#include "common/domain/run/resource_usage.h"
 #include "common/domain/run/saved_state.h"
 #include "common/domain/run_id.h"
 
@@ -79,13 +79,19 @@ bool MayStillRun(RunState state, std::string_view reason);
 // kBlocked  Upstream nodes of its workflow run (workflow_step.h). A step makes the run due.
 // kAwaiting Runs of other jobs (upstream_wait.h). The owner's look, or a person, makes the run due;
 //           a node becomes blocked.
+// kUndecided A person (approval.h); kTimed: a time (node_wait.h). Of an open node without a process.
+//           A step of its workflow run, or the person, ends it.
 inline constexpr WallTime kQueued = kNever - 1s;
 inline constexpr WallTime kBlocked = kNever - 2s;
 inline constexpr WallTime kAwaiting = kNever - 3s;
-inline constexpr WallTime kTimesEnd = kAwaiting;  // the least of them; SQL bounds times by it
+inline constexpr WallTime kUndecided = kNever - 4s;
+inline constexpr WallTime kTimed = kNever - 5s;
+inline constexpr WallTime kTimesEnd = kTimed;  // the least of them; SQL bounds times by it
 constexpr bool IsTime(WallTime due) { return due < kTimesEnd; }
 // Of a node: no step has released it.
 constexpr bool IsUnreleased(WallTime due) { return due == kBlocked || due == kAwaiting; }
+// Of a node: it is open, and no executor will claim it.
+constexpr bool IsOpenedNode(WallTime due) { return due == kUndecided || due == kTimed; }
 
 // Bits of RunRow::flags, as stored.
 namespace run_flag {
@@ -105,6 +111,9 @@ inline constexpr uint32_t kParts = 4096;  // the own run of a fire that has begu
 inline constexpr uint32_t kPart = 8192;   // of an own run, which may have to end at its end
 // Of a schedule's row only: its runs wait for runs of other jobs first (kAwaiting).
 inline constexpr uint32_t kWaits = 16384;
+inline constexpr uint32_t kRules = 32768;  // it has RunRow::rules
+// RUNNING, lost, and presumed dead at `due` (JobDefinition::presume_dead_s).
+inline constexpr uint32_t kPresume = 65536;
 // Any of these: something waits for its end.
 inline constexpr uint32_t kAwaited = kDelay | kDependents | kNode | kPart;
 }  // namespace run_flag
@@ -132,6 +141,7 @@ struct RunRow {
   // The concurrency group of whose slots its attempt holds one; 0 = none. Not 0 for a PENDING run:
   // an admission has reserved the slot.
   GroupNo group = {};
+  std::string rules = {};  // ToText(RunRules), with run_flag::kRules (run_rules.h)
 
   bool operator==(const RunRow&) const = default;
 };
@@ -181,6 +191,7 @@ struct RunRequest {
   std::string parameters_json = {};  // overrides (given_parameters.h); empty = none
   std::string trace_id = {};         // empty = derived from the run id
   std::optional<RunTrigger> trigger = {};
+  std::string rules = {};  // RunRow::rules
 
   bool operator==(const RunRequest&) const = default;
 };
@@ -207,6 +218,7 @@ struct RunDetail {
   SavedState saved = {};                  // only in queries by id
   std::optional<RunTrigger> trigger = {};
   std::optional<NodeOrigin> node = {};
+  WallTime until = WallTime{};   // of an open node: when it ends by itself; zero = never
   JobType job_type = JobType{};  // of its job now
   // Its day is gone, with attempts, logs and the runs of its nodes (Retention::keep_last).
   bool kept = false;

@@ -2,6 +2,7 @@
 //
 //   {{nodes.ID.outputs.NAME}} {{nodes.ID.state}} {{nodes.ID.exit_code}}    of an upstream node
 //   {{workflow.parameters.NAME}} {{workflow.run_id}}
+//   {{workflow.state}}    of a finally node: completed, failed, cancelled or timed_out, by the others
 //   {{fire_time}} {{fire_date}} {{fire_time.local}}    of the workflow run (fire_date.h)
 //
 // Grammar as in the templates of jobs: {{{{ stands for a literal {{. A text that is nothing but one
@@ -36,7 +37,15 @@ namespace carillon {
 
 // A placeholder of a node's parameter.
 struct NodeExpression {
-  enum class Kind { kOutput, kState, kExitCode, kWorkflowParameter, kWorkflowRunId, kFire };
+  enum class Kind {
+    kOutput,
+    kState,
+    kExitCode,
+    kWorkflowParameter,
+    kWorkflowRunId,
+    kWorkflowState,
+    kFire
+  };
 
   Kind kind = Kind::kWorkflowRunId;
   std::string node = {};  // kOutput, kState, kExitCode
@@ -60,14 +69,16 @@ struct WorkflowFacts {
   std::set<std::string> untrusted = {};  // names of those whose text comes from outside
   std::vector<Backer> backers = {};      // its owner, and whoever gave it parameters
   std::string time_zone = {};            // kept with the run; empty: it was not
+  std::optional<RunState> state = {};    // of the nodes that are not finally; nullopt: they go on
 };
 
 struct RenderedParameters {
   Parameters values = {};
   std::set<std::string> untrusted = {};
-  std::set<std::string> given_by = {};    // ids of users
-  std::string time_zone = {};             // of the fire, if it is kept with the run (fire_zone.h)
-  std::optional<EventOrigin> event = {};  // that started the run
+  std::set<std::string> given_by = {};     // ids of users
+  std::string time_zone = {};              // of the fire, if it is kept with the run (fire_zone.h)
+  std::optional<EventOrigin> event = {};   // that started the run
+  std::vector<ParameterValue> items = {};  // of a mapped node
 
   bool operator==(const RenderedParameters&) const = default;
 };

@@ -67,7 +67,7 @@ bool HasRun(const NodeRow& row) {
 
 }  // namespace
 
-NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result) {
+NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result, WallTime until) {
   NodeRow row{.state = run.state,
               .blocked = run.state == RunState::kPending && IsUnreleased(run.due),
               .awaiting = run.state == RunState::kPending && run.due == kAwaiting,
@@ -75,7 +75,9 @@ NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result) {
               .attempt = run.attempt,
               .may_still_run = run.may_still_run,
               .cancel_requested = run.cancel_requested.has_value(),
-              .claimed = run.claimed != WallTime{}};
+              .claimed = run.claimed != WallTime{},
+              .opened = run.state == RunState::kPending && IsOpenedNode(run.due),
+              .until = until};
   if (!IsFinal(run.state) || run.state == RunState::kSkipped) return row;
   row.exit_code = result.exit_code;
   row.outputs = result.outputs;

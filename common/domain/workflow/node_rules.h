@@ -33,6 +33,7 @@ namespace reason {
 inline constexpr std::string_view kNotSelected = "not_selected";
 inline constexpr std::string_view kUpstreamFailed = "upstream_failed";
 inline constexpr std::string_view kBadCondition = "bad_condition";
+inline constexpr std::string_view kTooFew = "too_few";  // TriggerRule::succeeded cannot be met
 // By a person; counts as a success.
 inline constexpr std::string_view kSkippedByHand = "skipped_by_hand";
 // At the release, as kForbidden: a parameter cannot be rendered, or the job does not accept it.
@@ -50,7 +51,9 @@ struct NodeRow {
   int attempt = 1;
   bool may_still_run = false;
   bool cancel_requested = false;
-  bool claimed = true;  // an attempt was started once
+  bool claimed = true;          // an attempt was started once
+  bool opened = false;          // PENDING without a process: an approval or a wait (IsOpenedNode)
+  WallTime until = WallTime{};  // of an opened one: its end; zero = none
   // Of the attempt that ended; empty if the run is not final, or was skipped.
   std::optional<int> exit_code = {};
   Outputs outputs = {};
@@ -60,14 +63,16 @@ struct NodeRow {
 // In the order of the definition.
 using NodeRows = std::vector<NodeRow>;
 
-// `result` is that of the last attempt, as far as it has ended.
-NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result);
+// `result` is that of the last attempt, as far as it has ended. `until` is RunDetail::until.
+NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result, WallTime until);
 
 constexpr bool IsBlocked(const NodeRow& row) {
   return row.state == RunState::kPending && row.blocked;
 }
-// True if the run counts towards max_parallel.
-constexpr bool IsActive(const NodeRow& row) { return !IsFinal(row.state) && !IsBlocked(row); }
+// True if the run counts towards max_parallel. A node that only waits does not.
+constexpr bool IsActive(const NodeRow& row) {
+  return !IsFinal(row.state) && !IsBlocked(row) && !row.opened;
+}
 
 enum class NodeEnd { kOpen, kSuccess, kFailure, kNotSelected, kUpstreamFailed };
 NodeEnd EndOf(const NodeRow& row);

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "common/base/nearest.h"
+#include "common/domain/condition/condition.h"
 #include "common/domain/enum_names.h"
 #include "common/domain/job/job.h"
 #include "common/domain/job_text.h"
 #include "common/domain/template/node_template.h"
-#include "common/domain/workflow/condition.h"
 
 namespace carillon {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Place    Before a workflow is written, and for a question whether it could be. Mistakes of the
 //          form, such as a field of the wrong type, are found earlier, by
-//          common/wire/json/job/workflow_json.h.
+//          common/wire/json/workflow/workflow_json.h.
 #pragma once
 
 #include <optional>
@@ -76,6 +76,8 @@ struct WorkflowJob {
   std::optional<std::vector<JobId>> node_jobs = {};  // of a workflow: the jobs of its nodes
   std::optional<JobType> type = {};                  // nullopt: not known yet
   std::string_view fan_out = {};                     // the field by which its runs fan out; or ""
+  // Of a workflow: the names of its outputs; nullopt: any name may be one.
+  std::optional<std::set<std::string>> output_names = {};
 };
 
 class WorkflowLookup {
@@ -95,6 +97,7 @@ Result<WorkflowProblems> CheckWorkflowJobs(const WorkflowDefinition& workflow, c
 struct NodeResults {
   bool outputs = false;
   bool exit_code = false;
+  std::optional<std::set<std::string>> names = {};  // the outputs; nullopt: any
 };
 NodeResults ResultsOf(JobType type, bool fans_out);
 

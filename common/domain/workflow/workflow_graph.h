@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/workflow/condition.h"
+#include "common/domain/condition/condition.h"
 #include "common/domain/workflow/workflow_spec.h"
 
 namespace carillon {

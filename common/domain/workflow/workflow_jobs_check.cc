@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "common/domain/condition/condition.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job_text.h"
 #include "common/domain/template/node_template.h"
-#include "common/domain/workflow/condition.h"
 #include "common/domain/workflow/workflow_check.h"
 
 namespace carillon {

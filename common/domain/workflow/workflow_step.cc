@@ -61,7 +61,8 @@ RunState ResultOf(WorkflowCause cause, bool failed) {
 
 }  // namespace
 
-WorkflowStep StepWorkflow(const WorkflowGraph& graph, NodeRows rows, WorkflowCause cause) {
+WorkflowStep StepWorkflow(const WorkflowGraph& graph, NodeRows rows, const StepFacts& facts) {
+  const WorkflowCause cause = facts.cause;
   CARILLON_CHECK(rows.size() == graph.size(), "a row for each node");
   WorkflowStep step;
   if (cause == WorkflowCause::kNone) {

@@ -5,6 +5,7 @@
 //          and after each request. node_rules.h has the rules of nodes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,11 +18,26 @@ namespace carillon {
 // The reason why the run must end before its nodes have ended by themselves.
 enum class WorkflowCause { kNone, kCancel, kDeadline };
 
+// The workflow run as its step meets it.
+struct StepFacts {
+  WorkflowCause cause = WorkflowCause::kNone;
+  WallTime now = WallTime{};
+  bool paused = false;         // of the cluster: no approval expires
+  bool killed = false;         // of kCancel: with CancelMode::kKill, which ends finally nodes, too
+  WallTime fire = WallTime{};  // for waits, with the zone of the fire and the run's parameters
+  std::string time_zone = "UTC";
+  const std::map<std::string, ParameterValue>* parameters = nullptr;  // null: none
+  // When only finally nodes were left; nullopt: not yet.
+  std::optional<WallTime> finally_since = {};
+};
+
 enum class NodeAction {
   kRelease,  // blocked: the run becomes claimable
   kSkip,     // blocked: write SKIPPED with the reason
   kCancel,   // PENDING, blocked or not: write CANCELLED
   kStop,     // RUNNING or HELD: request a cancel (DecideCancel)
+  kOpen,     // blocked: an approval or a wait begins; write `due` and `until`, started = now
+  kFinish,   // opened, or a wait that is over when it opens: write the end, `result`
 };
 
 struct NodeDecision {
@@ -29,6 +45,9 @@ struct NodeDecision {
   NodeAction action = NodeAction::kRelease;
   std::string_view reason = {};  // of kSkip
   std::string error = {};        // likewise: a sentence, if there is more to say
+  WallTime due = kNever;         // of kOpen: kUndecided or kTimed
+  WallTime until = WallTime{};   // of kOpen; zero = never
+  AttemptResult result = {};     // of kFinish
 
   bool operator==(const NodeDecision&) const = default;
 };
@@ -47,11 +66,13 @@ struct WorkflowStep {
   // because its row had changed or because its release became a skip (bad_parameters), then `end`
   // does not hold: take the next step from the new rows.
   std::optional<WorkflowEnd> end = {};
+  // Only finally nodes are left from now on: write it, once (StepFacts::finally_since).
+  bool finally_begins = false;
 };
 
 // `rows` has the size of the graph. Skips are decided first, along the whole graph; then nodes that
 // are ready are released, in the order of the definition, while fewer than max_parallel node runs
 // are active. A node is never released and skipped in one step.
-WorkflowStep StepWorkflow(const WorkflowGraph& graph, NodeRows rows, WorkflowCause cause);
+WorkflowStep StepWorkflow(const WorkflowGraph& graph, NodeRows rows, const StepFacts& facts);
 
 }  // namespace carillon

@@ -10,7 +10,9 @@
 //          its fence.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/domain/calendar/calendar_set.h"
@@ -223,6 +225,9 @@ class FiringStore {
 
   // The parts of the execute request that are stored with a manual run.
   virtual Result<RunRequest> LoadRunRequest(const RunKey& key) = 0;
+
+  // RunRow::rules of those that have some; of a part, those of its own run.
+  virtual Result<std::map<RunKey, std::string>> LoadRunRules(const std::vector<RunKey>& keys) = 0;
 
   // Decides each request by DecideClaim on its locked row, and writes. A plain request (plain.h)
   // whose facts hold is written without reading the row. Replies are in request order. Two requests

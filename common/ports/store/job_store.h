@@ -21,6 +21,7 @@
 #include "common/domain/job/job.h"
 #include "common/domain/job/misfire.h"
 #include "common/domain/job/unreadable.h"
+#include "common/domain/nodes/approval.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_state.h"
 #include "common/ports/store/bounded_count.h"
@@ -187,6 +188,9 @@ struct WriteContext {
   // The user confirms (run_state.h): the run's process is dead, or may run beside another.
   bool confirm_overlap = false;
   CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
+  Decider decider = {};                            // who decides, skips or retries (approval.h)
+  // Only for cancels: gives up the running attempt of a handler, whose function may go on.
+  bool give_up = false;
   bool force = false;       // only for deletes: although other jobs wait for the job
   bool keep_zones = false;  // edits: runs keep the zone of their fire, once all members know it
   // If not null: receives, after the write, the runs that the write itself ended.

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/nodes/approval.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/workflow/workflow_begin.h"
 #include "common/domain/workflow/workflow_retry.h"
@@ -119,6 +120,13 @@ struct SkipNodeRequest {
   std::optional<KeyedAnswer<WorkflowRunView>> keyed = {};
 };
 
+struct DecideNodeRequest {
+  RunKey key;  // of the own run
+  std::string node;
+  Decision decision = Decision::kApprove;  // or kRefuse
+  std::optional<KeyedAnswer<WorkflowRunView>> keyed = {};
+};
+
 class WorkflowStore {
  public:
   virtual ~WorkflowStore() = default;
@@ -157,10 +165,15 @@ class WorkflowStore {
   // kNotFound: the run is not of a workflow, or has never begun.
   virtual Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) = 0;
 
-  // Applies PlanSkip. kConflict: the node cannot be skipped, or the run has ended or is being
+  // Applies PlanSkip. kDenied: the node is an approval, and CheckMayDecide refuses. kConflict: the node cannot be skipped, or the run has ended or is being
   // cancelled.
   virtual Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
                                            const WriteContext& context) = 0;
+
+  // Ends an open approval by EndOfApproval, with the decider and the reason of `context`. kConflict:
+  // it does not wait for a decision. kDenied: CheckMayDecide.
+  virtual Result<WorkflowRunView> DecideNode(const DecideNodeRequest& request,
+                                             const WriteContext& context) = 0;
 
   // Plans what RunStore::RetryRun with these choices would do, without doing it. Errors as there.
   virtual Result<RetryPlan> PreviewRetry(const RunKey& key, const WorkflowRetry& retry) = 0;

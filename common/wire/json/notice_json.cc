@@ -48,6 +48,7 @@ std::string_view TypeOf(NoticeKind kind) {
     case NoticeKind::kRecovered: return "run.recovered";
     case NoticeKind::kJobPaused: return "job.paused";
     case NoticeKind::kShed: return "run.shed";
+    case NoticeKind::kApproval: return "run.approval";
   }
   return "unknown";
 }

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/run/exit_code.h"
+#include "common/domain/results/exit_code.h"
 #include "executor/leases/lease_watch.h"
 #include "executor/output/attempt_outputs.h"
 #include "executor/warden/container/container_start.h"

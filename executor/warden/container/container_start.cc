@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/run/exit_code.h"
+#include "common/domain/results/exit_code.h"
 #include "common/domain/run/outputs.h"
 #include "executor/journal/byte_codec.h"
 

@@ -24,7 +24,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/domain/run/resource_usage.h"
+#include "common/domain/results/resource_usage.h"
 #include "common/ports/executor_host.h"
 #include "executor/warden/container/container_removal.h"
 #include "executor/warden/process/cgroup.h"

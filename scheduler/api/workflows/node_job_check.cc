@@ -10,7 +10,7 @@
 #include "common/domain/job/fan_out.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/command_parameters.h"
-#include "common/wire/json/job/workflow_json.h"
+#include "common/wire/json/workflow/workflow_json.h"
 #include "scheduler/api/call/ownership.h"
 
 namespace carillon::scheduler {

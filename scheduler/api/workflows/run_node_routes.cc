@@ -7,7 +7,7 @@
 
 #include "common/domain/workflow/workflow_graph.h"
 #include "common/wire/json/job/job_json.h"
-#include "common/wire/json/job/workflow_json.h"
+#include "common/wire/json/workflow/workflow_json.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"

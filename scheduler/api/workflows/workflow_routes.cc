@@ -6,7 +6,7 @@
 
 #include "common/domain/workflow/workflow_fields.h"
 #include "common/wire/json/job/job_fields.h"
-#include "common/wire/json/job/workflow_json.h"
+#include "common/wire/json/workflow/workflow_json.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"

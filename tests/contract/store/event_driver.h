@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/condition/condition.h"
 #include "common/domain/run/run_kind.h"
-#include "common/domain/workflow/condition.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "tests/contract/store/upstream_driver.h"
 

@@ -76,6 +76,9 @@ class FaultFiringStore : public FaultStore<FiringStore> {
   Result<RunRequest> LoadRunRequest(const RunKey& key) override {
     return Call("LoadRunRequest", &FiringStore::LoadRunRequest, key);
   }
+  Result<std::map<RunKey, std::string>> LoadRunRules(const std::vector<RunKey>& keys) override {
+    return Call("LoadRunRules", &FiringStore::LoadRunRules, keys);
+  }
   Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                         const Fence& fence, WallTime now) override {
     // Reported for the trace also if the write takes effect later.

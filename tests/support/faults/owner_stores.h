@@ -90,6 +90,10 @@ class FaultWorkflowStore : public FaultStore<WorkflowStore> {
                                    const WriteContext& context) override {
     return Call("SkipNode", &WorkflowStore::SkipNode, request, context);
   }
+  Result<WorkflowRunView> DecideNode(const DecideNodeRequest& request,
+                                     const WriteContext& context) override {
+    return Call("DecideNode", &WorkflowStore::DecideNode, request, context);
+  }
   Result<RetryPlan> PreviewRetry(const RunKey& key, const WorkflowRetry& retry) override {
     return Call("PreviewRetry", &WorkflowStore::PreviewRetry, key, retry);
   }

@@ -1,6 +1,6 @@
 #include "common/adapters/mysql/client/result_columns.h"
 
-#include "common/domain/run/result_detail.h"
+#include "common/domain/results/result_detail.h"
 
 namespace carillon::mysql {
 

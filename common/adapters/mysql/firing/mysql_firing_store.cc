@@ -90,6 +90,12 @@ Result<RunRequest> MysqlFiringStore::LoadRunRequest(const RunKey& key) {
                 [&](Session& session) { return ReadRunRequest(session, key); });
 }
 
+Result<std::map<RunKey, std::string>> MysqlFiringStore::LoadRunRules(
+    const std::vector<RunKey>& keys) {
+  (void)keys;  // no node has rules yet
+  return std::map<RunKey, std::string>{};
+}
+
 Result<std::vector<ClaimReply>> MysqlFiringStore::Claim(const std::vector<ClaimRequest>& requests,
                                                         const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(requests, fence, "claim"));

@@ -35,6 +35,7 @@ class MysqlFiringStore final : public FiringStore {
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override;
   Result<RunRequest> LoadRunRequest(const RunKey& key) override;
+  Result<std::map<RunKey, std::string>> LoadRunRules(const std::vector<RunKey>& keys) override;
   Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                         const Fence& fence, WallTime now) override;
   Result<std::vector<RunKey>> Skip(const std::vector<SkipItem>& items, const Fence& fence,

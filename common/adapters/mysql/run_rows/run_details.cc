@@ -4,8 +4,8 @@
 
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/job/job.h"
+#include "common/domain/results/result_detail.h"
 #include "common/domain/run/dependents.h"
-#include "common/domain/run/result_detail.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/outputs_json.h"
 

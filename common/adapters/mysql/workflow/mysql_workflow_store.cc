@@ -60,6 +60,12 @@ Result<WorkflowRunView> MysqlWorkflowStore::GetWorkflowRun(const RunKey& key) {
   });
 }
 
+Result<WorkflowRunView> MysqlWorkflowStore::DecideNode(const DecideNodeRequest& request,
+                                                       const WriteContext& context) {
+  (void)context;
+  return Error{ErrorCode::kConflict, request.node + " does not wait for a decision"};
+}
+
 Result<WorkflowRunView> MysqlWorkflowStore::SkipNode(const SkipNodeRequest& request,
                                                      const WriteContext& context) {
   return InTransaction(

@@ -301,7 +301,7 @@ Result<WorkflowRunView> ReadView(Session& session, const RunKey& own, Incarnatio
   }
   for (RunDetail& detail : details) {
     detail.result.output.clear();
-    NodeRow node = NodeRowOf(detail.row, detail.result);
+    NodeRow node = NodeRowOf(detail.row, detail.result, detail.until);
     view.nodes.push_back({.detail = std::move(detail), .row = std::move(node)});
   }
   return view;

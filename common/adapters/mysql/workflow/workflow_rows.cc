@@ -138,7 +138,7 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
       if (!rows.IsNull(kRunColumnCount + 3)) {
         CARILLON_ASSIGN_OR_RETURN(result.outputs, OutputsFromJson(rows.Text(kRunColumnCount + 3)));
       }
-      nodes.rows.push_back(NodeRowOf(run.row, result));
+      nodes.rows.push_back(NodeRowOf(run.row, result, WallTime{}));
       if (run.row.may_still_run) given_up.push_back(run);
       numbers.push_back(run.incarnation_no);
       nodes.runs.push_back(std::move(run));

@@ -27,7 +27,7 @@ namespace carillon::mysql {
 namespace {
 
 // All that a step reads, before it locks runs.
-struct StepFacts {
+struct StepReads {
   WorkflowRow row;
   LoadedWorkflow loaded;
   NodeStates nodes;
@@ -97,7 +97,7 @@ Result<JobsByNumber> DefinitionsOf(Session& session, const LockedJobs& jobs) {
 // Writes the decisions of one step, and keeps the rows of the nodes up to date.
 class StepWriter {
  public:
-  StepWriter(Session& session, StepFacts& facts, LockedRuns& runs, const StepWrite& rules)
+  StepWriter(Session& session, StepReads& facts, LockedRuns& runs, const StepWrite& rules)
       : session_(session), facts_(facts), runs_(runs), rules_(rules), writer_(session) {}
 
   Status LoadJobs(const LockedJobs& jobs) {
@@ -133,6 +133,8 @@ class StepWriter {
         ++effect->cancelled;
         return End(decision.position, run, RunState::kCancelled, CancelReason(run.row), {});
       case NodeAction::kStop: return Stop(decision.position, run, effect);
+      case NodeAction::kOpen:
+      case NodeAction::kFinish: break;
     }
     return {};
   }
@@ -227,7 +229,7 @@ class StepWriter {
 
  private:
   Session& session_;
-  StepFacts& facts_;
+  StepReads& facts_;
   LockedRuns& runs_;
   const StepWrite& rules_;
   RunWriter writer_;
@@ -250,8 +252,8 @@ bool AllFinal(const NodeRows& rows) {
                      [](const NodeRow& row) { return IsFinal(row.state); });
 }
 
-Status WriteStep(Session& session, StepFacts& facts, const StepWrite& rules, StepEffect* effect) {
-  WorkflowStep step = StepWorkflow(facts.loaded.graph, facts.nodes.rows, facts.cause);
+Status WriteStep(Session& session, StepReads& facts, const StepWrite& rules, StepEffect* effect) {
+  WorkflowStep step = StepWorkflow(facts.loaded.graph, facts.nodes.rows, {.cause = facts.cause});
   const bool timed_out_before = facts.row.timed_out;
   if (step.decisions.empty() && !step.end) return {};
   std::vector<JobNo> job_nos;
@@ -272,7 +274,8 @@ Status WriteStep(Session& session, StepFacts& facts, const StepWrite& rules, Ste
   CARILLON_TRY(writer.LoadJobs(jobs));
   for (const NodeDecision& decision : step.decisions) CARILLON_TRY(writer.Apply(decision, effect));
   // The decisions may have come out otherwise, and have consequences of their own.
-  const WorkflowStep next = StepWorkflow(facts.loaded.graph, facts.nodes.rows, facts.cause);
+  const WorkflowStep next =
+      StepWorkflow(facts.loaded.graph, facts.nodes.rows, {.cause = facts.cause});
   effect->again = std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
     return !writer.WaitsForItsJob(one.position);
   });
@@ -322,7 +325,7 @@ Result<StepEffect> StepNodes(Session& session, const StepRequest& request, const
                                 LoadWorkflow(session, {row->job_no, row->def_version}));
       CARILLON_ASSIGN_OR_RETURN(NodeStates nodes,
                                 ReadNodes(session, *row, loaded.graph.size(), rules.incarnations));
-      StepFacts facts{
+      StepReads facts{
           .row = std::move(*row), .loaded = std::move(loaded), .nodes = std::move(nodes)};
       const bool late = rules.now >= facts.row.deadline && !AllFinal(facts.nodes.rows);
       bool times_out = late && !facts.row.timed_out;

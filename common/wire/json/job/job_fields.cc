@@ -14,10 +14,10 @@
 #include "common/wire/json/job/schedule_json.h"
 #include "common/wire/json/job/script_json.h"
 #include "common/wire/json/job/waits_json.h"
-#include "common/wire/json/job/workflow_json.h"
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/json_values.h"
 #include "common/wire/json/notify_json.h"
+#include "common/wire/json/workflow/workflow_json.h"
 
 namespace carillon {
 namespace {

@@ -10,8 +10,8 @@
 #include "common/domain/job/spread.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/wire/json/job/job_fields.h"
-#include "common/wire/json/job/workflow_json.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/workflow/workflow_json.h"
 
 namespace carillon {
 namespace {

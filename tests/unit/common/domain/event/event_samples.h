@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "common/domain/condition/condition.h"
 #include "common/domain/event/event.h"
-#include "common/domain/workflow/condition.h"
 
 namespace carillon::test {
 

@@ -54,7 +54,7 @@ inline NodeRow Skipped(std::string_view why) { return Row(RunState::kSkipped, st
 // "release a, skip b not_selected; COMPLETED"
 inline std::string StepText(const WorkflowGraph& graph, const NodeRows& rows,
                             WorkflowCause cause = WorkflowCause::kNone) {
-  const WorkflowStep step = StepWorkflow(graph, rows, cause);
+  const WorkflowStep step = StepWorkflow(graph, rows, {.cause = cause});
   std::string text;
   for (const NodeDecision& decision : step.decisions) {
     constexpr std::array<std::string_view, 4> kVerbs{"release", "skip", "cancel", "stop"};

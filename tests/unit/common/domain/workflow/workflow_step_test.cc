@@ -102,13 +102,13 @@ TEST(WorkflowStepTest, ANodeThatWaitedInVainHasRepairedNothing) {
 
 TEST(WorkflowStepTest, TheRowSaysWhetherANodeWaits) {
   RunRow run{.due = kAwaiting};
-  EXPECT_EQ(NodeRowOf(run, {}).awaiting, true);
-  EXPECT_TRUE(IsBlocked(NodeRowOf(run, {})));
+  EXPECT_EQ(NodeRowOf(run, {}, WallTime{}).awaiting, true);
+  EXPECT_TRUE(IsBlocked(NodeRowOf(run, {}, WallTime{})));
   run.due = kBlocked;
-  EXPECT_EQ(NodeRowOf(run, {}).awaiting, false);
-  EXPECT_TRUE(IsBlocked(NodeRowOf(run, {})));
+  EXPECT_EQ(NodeRowOf(run, {}, WallTime{}).awaiting, false);
+  EXPECT_TRUE(IsBlocked(NodeRowOf(run, {}, WallTime{})));
   run = {.state = RunState::kSkipped, .due = kAwaiting};
-  EXPECT_EQ(NodeRowOf(run, {}).awaiting, false);
+  EXPECT_EQ(NodeRowOf(run, {}, WallTime{}).awaiting, false);
 }
 
 TEST(WorkflowStepTest, RuleAllWaitsForAllUpstream) {
@@ -254,7 +254,7 @@ TEST(WorkflowStepTest, ALargeGraphIsDecidedAtOnce) {
   const WorkflowGraph graph = Graph(std::move(nodes));
   NodeRows rows(graph.size());
   rows[0] = Failed();
-  const WorkflowStep step = StepWorkflow(graph, rows, WorkflowCause::kNone);
+  const WorkflowStep step = StepWorkflow(graph, rows, {});
   EXPECT_EQ(step.decisions.size(), graph.size() - 1);
   ASSERT_TRUE(step.end);
   EXPECT_EQ(step.end->state, RunState::kFailed);

@@ -162,7 +162,7 @@ class WorkflowWorld {
   void StepUntilQuiet() {
     for (;;) {
       const auto fates = ReferenceFates(workflow_, Ends(), Running());
-      const WorkflowStep step = StepWorkflow(graph_, rows_, cause_);
+      const WorkflowStep step = StepWorkflow(graph_, rows_, {.cause = cause_});
       if (step.decisions.empty()) {
         end_ = step.end;
         return CheckRows(fates);
@@ -198,6 +198,8 @@ class WorkflowWorld {
         row.state = RunState::kCancelled;
         row.blocked = false;
         break;
+      case NodeAction::kOpen:
+      case NodeAction::kFinish: break;
       case NodeAction::kStop:
         if (row.cancel_requested) Complain(decision.position, "was stopped before");
         row.cancel_requested = true;

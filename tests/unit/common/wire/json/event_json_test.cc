@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/domain/workflow/condition.h"
+#include "common/domain/condition/condition.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::event_json_test {

@@ -1,4 +1,4 @@
-#include "common/domain/run/result_detail.h"
+#include "common/domain/results/result_detail.h"
 
 #include <gtest/gtest.h>
 

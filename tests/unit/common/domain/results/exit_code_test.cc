@@ -1,4 +1,4 @@
-#include "common/domain/run/exit_code.h"
+#include "common/domain/results/exit_code.h"
 
 #include <gtest/gtest.h>
 

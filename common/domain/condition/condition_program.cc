@@ -1,4 +1,4 @@
-#include "common/domain/workflow/condition_program.h"
+#include "common/domain/condition/condition_program.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "common/domain/run/resource_usage.h"
+#include "common/domain/results/resource_usage.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/domain/workflow/condition.h"
+#include "common/domain/condition/condition.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/wire/json/job/workflow_json.h"
+#include "common/wire/json/workflow/workflow_json.h"
 
 #include <gtest/gtest.h>
 

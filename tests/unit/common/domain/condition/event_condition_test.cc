@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/workflow/condition.h"
+#include "common/domain/condition/condition.h"
 #include "tests/unit/common/domain/event/event_samples.h"
 
 namespace carillon::test {

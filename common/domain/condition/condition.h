@@ -22,9 +22,9 @@
 #include <string_view>
 #include <utility>
 
+#include "common/domain/condition/condition_program.h"
 #include "common/domain/run/outputs.h"
 #include "common/domain/run/run.h"
-#include "common/domain/workflow/condition_program.h"
 
 namespace carillon {
 
