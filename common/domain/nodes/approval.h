@@ -1,8 +1,8 @@
 // Approvals: nodes that wait for the decision of a person. Pure.
 //
-// The run of an open approval is PENDING with the due time kUndecided (run.h). It ends COMPLETED, or
-// FAILED with one of the reasons below. Its outputs say who decided: `decision` (approved, refused,
-// timeout), `by` and `reason`.
+// The run of an open approval is PENDING with the due time kUndecided (run.h). It ends COMPLETED,
+// or FAILED with one of the reasons below. Its outputs say who decided: `decision` (approved,
+// refused, timeout), `by` and `reason`.
 #pragma once
 
 #include <string>

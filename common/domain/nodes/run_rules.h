@@ -49,7 +49,7 @@ std::string ToText(const RunRules& rules);
 // could guess.
 Result<RunRules> RunRulesFromText(std::string_view text);
 
-// The definition with these rules in place of its own; with `items`, it fans out into so many parts.
+// The definition with these rules in place of its own; with `items`, it has so many parts.
 JobDefinition WithRules(JobDefinition job, const RunRules& rules);
 
 // All rules of a task, for the row of its run: decisions about results have no definition.

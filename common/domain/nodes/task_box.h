@@ -1,5 +1,5 @@
-// A definition within a definition: the task of a workflow's node. Immutable, shared between copies,
-// compared by value.
+// A definition within a definition: the task of a workflow's node. Immutable, shared between
+// copies, compared by value.
 #pragma once
 
 #include <memory>

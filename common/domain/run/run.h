@@ -79,8 +79,8 @@ bool MayStillRun(RunState state, std::string_view reason);
 // kBlocked  Upstream nodes of its workflow run (workflow_step.h). A step makes the run due.
 // kAwaiting Runs of other jobs (upstream_wait.h). The owner's look, or a person, makes the run due;
 //           a node becomes blocked.
-// kUndecided A person (approval.h); kTimed: a time (node_wait.h). Of an open node without a process.
-//           A step of its workflow run, or the person, ends it.
+// kUndecided A person (approval.h); kTimed: a time (node_wait.h). Of an open node without a
+//           process. A step of its workflow run, or the person, ends it.
 inline constexpr WallTime kQueued = kNever - 1s;
 inline constexpr WallTime kBlocked = kNever - 2s;
 inline constexpr WallTime kAwaiting = kNever - 3s;

@@ -2,7 +2,7 @@
 //
 //   {{nodes.ID.outputs.NAME}} {{nodes.ID.state}} {{nodes.ID.exit_code}}    of an upstream node
 //   {{workflow.parameters.NAME}} {{workflow.run_id}}
-//   {{workflow.state}}    of a finally node: completed, failed, cancelled or timed_out, by the others
+//   {{workflow.state}}    of a finally node: completed, failed, cancelled or timed_out
 //   {{fire_time}} {{fire_date}} {{fire_time.local}}    of the workflow run (fire_date.h)
 //
 // Grammar as in the templates of jobs: {{{{ stands for a literal {{. A text that is nothing but one

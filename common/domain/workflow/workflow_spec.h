@@ -1,8 +1,8 @@
-// The definition of a workflow: a graph of nodes. A node runs a job, or a task that is written in it,
-// or waits for the decision of a person or for a time.
+// The definition of a workflow: a graph of nodes. A node runs a job, or a task that is written in
+// it, or waits for the decision of a person or for a time.
 //
-// Place    The field `workflow` of a job. JSON form: common/wire/json/workflow/workflow_json.h. Checks:
-//          workflow_check.h.
+// Place    The field `workflow` of a job. JSON form: common/wire/json/workflow/workflow_json.h.
+//          Checks: workflow_check.h.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,10 @@
 // The writes of the firing path: plan, skip, claim, results, losses. For owners of segments only.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
-// Errors   kFenced: an epoch has ended, nothing was written. kConflict: a row changed, nothing was
-//          written; re-read. kTimeout: the outcome of the commit is unknown: forget the segments,
-//          take them again, recover. kUnavailable, kBrokenStore: nothing was written, and no single
-//          item is the cause. kExhausted: the batch is above kBatchRowsMax. kInvalid: the store
-//          rejects one item; find it by writing halves of the batch.
+// Errors   kFenced (an epoch has ended), kConflict (a row changed; re-read), kUnavailable and
+//          kBrokenStore (no item is the cause): nothing was written. kTimeout: the outcome of the
+//          commit is unknown: forget the segments, take them again, recover. kExhausted: above
+//          kBatchRowsMax. kInvalid: the store rejects one item; find it by writing halves.
 // Always   Each call is one transaction. A batch may span segments, if all of them are in
 //          its fence.
 #pragma once
@@ -44,9 +43,7 @@ struct DueSchedule {
   CalendarNumbers calendars = {};
   int64_t calendar_version = 0;  // by which `next_fire` was computed; 0 without calendars
   uint32_t run_flags = 0;        // run_flag of each of its runs, because others wait for its job
-  // False: this version cannot read the row. It is listed so that the scan does not fail for
-  // the others.
-  bool readable = true;
+  bool readable = true;          // false: this version cannot read the row
 };
 
 // A run to insert.
@@ -95,7 +92,7 @@ struct PendingPage {
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
-// The runs of a job (or only `run`, if set) that a write has changed or may have made due.
+// The runs of a job, or only `run`, that a write has changed or may have made due.
 struct ChangedWork {
   JobNo job_no;
   SegmentId segment;
@@ -114,8 +111,7 @@ struct JobPendingPage {
   std::optional<RunKey> next;  // start of the next page; nullopt = this was the last one
 };
 
-// A position in a scan of running runs. The scan is in the order of the store's index, so that a
-// page is read without sorting all runs.
+// A position in a scan of running runs, in the order of the store's index.
 struct RunCursor {
   SegmentId segment;
   WallTime due;
@@ -136,8 +132,7 @@ struct ClaimReply {
   // If accepted: as in the run's row, which may differ from the request.
   JobNo job_no = {};
   int64_t def_version = 0;
-  // If it is queued: for a group whose slots are given again after a time, so that its next
-  // admission depends on the clock.
+  // If it is queued: for a group in time, so that its next admission depends on the clock.
   bool in_timed_group = false;
   // If it is refused as not due: when the slot of its group that is reserved for it is cool.
   std::optional<WallTime> not_before = {};
@@ -189,8 +184,8 @@ class FiringStore {
   virtual Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments,
                                                    WallTime until, size_t limit) = 0;
 
-  // Schedules of `segments` that were computed by an older version of one of `calendars`, except
-  // those of paused jobs. Their next_fire may be kNever. Takes no locks.
+  // Schedules of `segments` that an older version of one of `calendars` computed, but not of paused
+  // jobs. Their next_fire may be kNever. Takes no locks.
   virtual Result<std::vector<DueSchedule>> ScanOutdated(const std::vector<SegmentId>& segments,
                                                         const std::vector<CalendarAt>& calendars,
                                                         size_t limit) = 0;
@@ -218,8 +213,8 @@ class FiringStore {
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
                                                  std::optional<RunCursor> after, size_t limit) = 0;
 
-  // Definitions by version, with the job's id. Unknown versions are left out. An unreadable
-  // definition is marked, and the others are still returned.
+  // Definitions by version, with the job's id. Unknown versions are left out, unreadable ones
+  // marked.
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) = 0;
 

@@ -156,8 +156,7 @@ inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilt
   return PlaceOf(filter.order, page.jobs.back());
 }
 
-// A job before or after another one: because the later one has a schedule that names the earlier,
-// is a workflow, one of whose nodes runs the earlier, or has runs that wait for it.
+// The later job has a schedule that names the earlier one, a node that runs it, or runs that wait.
 enum class DependencyKind { kAfter, kNode, kWaits };
 constexpr std::string_view Name(DependencyKind kind) {
   return std::array{"after", "node", "waits"}.at(static_cast<size_t>(kind));
@@ -182,19 +181,16 @@ using EndedRuns = std::map<RunState, int64_t>;
 
 // The author and circumstances of a write.
 struct WriteContext {
-  WallTime now;             // cluster time
-  std::string actor = {};   // author, for the version's record
-  std::string reason = {};  // given by the user; empty = none
-  // The user confirms (run_state.h): the run's process is dead, or may run beside another.
-  bool confirm_overlap = false;
+  WallTime now;                  // cluster time
+  std::string actor = {};        // author, for the version's record
+  std::string reason = {};       // given by the user; empty = none
+  bool confirm_overlap = false;  // the process of the run is dead, or may run beside another
   CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
-  Decider decider = {};                            // who decides, skips or retries (approval.h)
-  // Only for cancels: gives up the running attempt of a handler, whose function may go on.
-  bool give_up = false;
-  bool force = false;       // only for deletes: although other jobs wait for the job
-  bool keep_zones = false;  // edits: runs keep the zone of their fire, once all members know it
-  // If not null: receives, after the write, the runs that the write itself ended.
-  EndedRuns* ended = nullptr;
+  bool give_up = false;        // only for cancels: of a handler, whose function may go on
+  Decider decider = {};        // who decides, skips or retries (approval.h)
+  bool force = false;          // only for deletes: although other jobs wait for the job
+  bool keep_zones = false;     // edits: runs keep the zone of their fire, once all members know it
+  EndedRuns* ended = nullptr;  // not null: receives the runs that the write itself ended
 
   Overlap overlap() const { return confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed; }
 };

@@ -165,13 +165,13 @@ class WorkflowStore {
   // kNotFound: the run is not of a workflow, or has never begun.
   virtual Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) = 0;
 
-  // Applies PlanSkip. kDenied: the node is an approval, and CheckMayDecide refuses. kConflict: the node cannot be skipped, or the run has ended or is being
-  // cancelled.
+  // Applies PlanSkip. kConflict: the node cannot be skipped, or the run has ended or is being
+  // cancelled. kDenied: the node is an approval, and CheckMayDecide refuses.
   virtual Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
                                            const WriteContext& context) = 0;
 
-  // Ends an open approval by EndOfApproval, with the decider and the reason of `context`. kConflict:
-  // it does not wait for a decision. kDenied: CheckMayDecide.
+  // Ends an open approval by EndOfApproval, with the decider and the reason of `context`.
+  // kConflict: it does not wait for a decision. kDenied: CheckMayDecide.
   virtual Result<WorkflowRunView> DecideNode(const DecideNodeRequest& request,
                                              const WriteContext& context) = 0;
 
