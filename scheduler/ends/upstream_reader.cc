@@ -12,20 +12,31 @@ namespace {
 
 using Targets = std::vector<UpstreamTarget>;
 
-UpstreamSources WithoutSchedules(UpstreamSources sources) {
+UpstreamSources WithoutFires(UpstreamSources sources) {
   sources.job_name.clear();
   sources.schedules.clear();
+  sources.backfills.clear();
   return sources;
 }
 
-// True if plans alone can have made the difference. They move schedules forward; an edit replaces
-// them, and a pause moves them back.
+// True if all that the backfill may run was known before. Each step leaves it less.
+bool IsWithin(const SourceBackfill& after, const std::vector<SourceBackfill>& before) {
+  return std::ranges::any_of(before, [&](const SourceBackfill& one) {
+    return one.number == after.number && one.from <= after.from && after.until <= one.until;
+  });
+}
+
+// True if plans and steps of backfills alone can have made the difference. Plans move schedules
+// forward; an edit replaces them, and a pause moves them back. A backfill may end meanwhile.
 bool DifferByPlans(const UpstreamSources& before, const UpstreamSources& after) {
-  return WithoutSchedules(before) == WithoutSchedules(after) &&
+  return WithoutFires(before) == WithoutFires(after) &&
          std::ranges::equal(before.schedules, after.schedules,
                             [](const SourceSchedule& one, const SourceSchedule& other) {
                               return one.id == other.id && one.next <= other.next;
-                            });
+                            }) &&
+         std::ranges::all_of(after.backfills, [&](const SourceBackfill& one) {
+           return IsWithin(one, before.backfills);
+         });
 }
 
 Targets SomeOf(const Targets& all, size_t first, size_t most) {

@@ -198,10 +198,17 @@ UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, WallTime fire
     return !of_job || in == nullptr || WorkflowOf(run) == in->job_no;
   };
   std::vector<Fire> fires = FiresIn(from, until, counts);
+  const bool newest = wait.which == WaitWhich::kLast && !fires.empty();
+  if (MayBeBackfilled(jobs, newest ? fires.back().at + 1us : from, until)) {
+    return "a backfill may run a fire of the window";
+  }
   if (fires.empty()) {
     fires = FiresIn(until + 1us, until + 1s * wait.window.ahead_s, counts);
     if (fires.empty()) return wait.job.value() + " has no fire in the window";
     if (unplanned <= fires.front().at) return "an earlier fire may be planned";
+    if (MayBeBackfilled(jobs, until + 1us, fires.front().at - 1us)) {
+      return "an earlier fire may be backfilled";
+    }
     return WhyNot(wait, job->job_no, chain, fires.front());
   }
   if (wait.which == WaitWhich::kLast) return WhyNot(wait, job->job_no, chain, fires.back());
@@ -234,22 +241,50 @@ UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, JobNo job, co
   return fmt::format("{} has no run of {}", wait.job.value(), FormatRfc3339(fire.at));
 }
 
-// A job starts after an end, once somebody has acted upon it; nodes are there once their workflow
-// has begun.
+// A job starts after an end, once somebody has acted upon it, but not after a backfilled run; nodes
+// are there once their workflow has begun.
 bool UpstreamCheck::MayLeadToMore(const memory::RunEntry& run, const Chain& chain) const {
+  const bool open = !IsFinal(run.row.state);
+  const bool before_begin = open && run.row.state != RunState::kRunning;
   if (!chain.ends.contains(run.row.job_no)) {
-    return !IsFinal(run.row.state) && run.row.state != RunState::kRunning;
+    return before_begin && (!IsBackfilled(run) || chain.workflows.contains(run.row.job_no));
   }
   const auto is_end = [&](const auto& one) {
     return one.second.key == run.row.key && one.second.target == CompletionTarget::kDependents;
   };
-  return !IsFinal(run.row.state) || std::ranges::any_of(tables_.completions, is_end);
+  if (std::ranges::any_of(tables_.completions, is_end)) return true;
+  if (!IsBackfilled(run)) return open;
+  return before_begin && chain.workflows.contains(run.row.job_no);
+}
+
+bool UpstreamCheck::IsBackfilled(const memory::RunEntry& run) const {
+  if (run.row.kind == RunKind::kBackfill) return true;
+  const memory::WorkflowEntry* workflow = tables_.WorkflowOfNode(run.row.key);
+  const memory::RunEntry* own = workflow == nullptr ? nullptr : tables_.FindRun(workflow->own);
+  return own != nullptr && IsBackfilled(*own);
+}
+
+bool UpstreamCheck::MayBeBackfilled(const std::set<JobNo>& jobs, WallTime from,
+                                    WallTime until) const {
+  return std::ranges::any_of(tables_.backfills, [&](const auto& one) REQUIRES(tables_.mu) {
+    const Backfill& backfill = one.second;
+    const BackfillTerms& terms = backfill.terms;
+    const bool ended =
+        backfill.state != BackfillState::kRunning && backfill.state != BackfillState::kPaused;
+    if (ended || !jobs.contains(backfill.job_no)) return false;
+    if (tables_.FindJob(backfill.job_no)->deleted) return false;
+    const bool up = terms.order == BackfillOrder::kAscending;
+    const WallTime first = std::max(from, up ? std::max(terms.from, backfill.cursor) : terms.from);
+    const WallTime end = up ? terms.to : std::min(terms.to, backfill.cursor);
+    return first < end && first <= until;
+  });
 }
 
 // The job and those whose runs lead to its own, up to jobs with times of their own.
 UpstreamCheck::Chain UpstreamCheck::ChainTo(JobNo job) const {
-  Chain chain{.jobs = {job}, .ends = {}};
+  Chain chain{.jobs = {job}, .ends = {}, .workflows = {job}};
   std::vector<JobNo> open{job};
+  std::map<JobNo, std::set<JobNo>> around;
   while (!open.empty()) {
     const memory::JobEntry& one = *tables_.FindJob(open.back());
     open.pop_back();
@@ -262,10 +297,18 @@ UpstreamCheck::Chain UpstreamCheck::ChainTo(JobNo job) const {
     }
     chain.ends.insert(before.begin(), before.end());
     for (const auto& [job_no, other] : tables_.jobs()) {
-      if (!other.deleted && HasNode(other, one.id)) before.insert(job_no);
+      if (other.deleted || !HasNode(other, one.id)) continue;
+      before.insert(job_no);
+      around[one.job_no].insert(job_no);
     }
     for (const JobNo job_no : before) {
       if (chain.jobs.insert(job_no).second) open.push_back(job_no);
+    }
+  }
+  for (size_t before = 0; before != chain.workflows.size();) {
+    before = chain.workflows.size();
+    for (const JobNo one : std::set(chain.workflows)) {
+      chain.workflows.insert(around[one].begin(), around[one].end());
     }
   }
   return chain;

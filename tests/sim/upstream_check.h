@@ -57,7 +57,8 @@ class UpstreamCheck {
   };
   struct Chain {
     std::set<JobNo> jobs;
-    std::set<JobNo> ends;  // those after whose ends others of them start
+    std::set<JobNo> ends;       // those after whose ends others of them start
+    std::set<JobNo> workflows;  // the job, its workflows, those around them
   };
   struct Fire {
     WallTime at;
@@ -77,6 +78,9 @@ class UpstreamCheck {
       REQUIRES(tables_.mu);
   Chain ChainTo(JobNo job) const REQUIRES(tables_.mu);
   bool MayLeadToMore(const memory::RunEntry& run, const Chain& chain) const REQUIRES(tables_.mu);
+  bool IsBackfilled(const memory::RunEntry& run) const REQUIRES(tables_.mu);
+  bool MayBeBackfilled(const std::set<JobNo>& jobs, WallTime from, WallTime until) const
+      REQUIRES(tables_.mu);
   WallTime FirstUnplanned(const std::set<JobNo>& jobs) const REQUIRES(tables_.mu);
   bool IsHistory(const memory::RunEntry& run) const REQUIRES(tables_.mu);
   bool IsByHand(const memory::RunEntry& run) const REQUIRES(tables_.mu);

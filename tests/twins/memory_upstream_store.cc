@@ -98,6 +98,17 @@ void MemoryUpstreamStore::AddSchedules(const JobEntry& job, UpstreamSources* fou
   }
 }
 
+void MemoryUpstreamStore::AddBackfills(UpstreamSources* found) {
+  for (const auto& [number, backfill] : tables_.backfills) {
+    if (!IsOpen(backfill.state) || tables_.FindJob(backfill.job_no)->deleted) continue;
+    if (std::ranges::find(found->jobs, backfill.job_no) == found->jobs.end()) continue;
+    const BackfillTerms& terms = backfill.terms;
+    const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
+    if (left.from >= left.until) continue;
+    found->backfills.push_back({number, backfill.job_no, left.from, left.until});
+  }
+}
+
 Result<UpstreamSources> MemoryUpstreamStore::SourcesOf(const UpstreamTarget& target) {
   UpstreamSources found;
   const JobEntry* job = tables_.FindJob(target.job);
@@ -126,6 +137,7 @@ Result<UpstreamSources> MemoryUpstreamStore::SourcesOf(const UpstreamTarget& tar
   for (const JobNo job_no : found.jobs) AddSchedules(*tables_.FindJob(job_no), &found);
   std::sort(found.schedules.begin(), found.schedules.end(),
             [](const SourceSchedule& a, const SourceSchedule& b) { return a.id < b.id; });
+  AddBackfills(&found);
   return found;
 }
 
@@ -182,7 +194,8 @@ UpstreamRuns MemoryUpstreamStore::RunsOf(const UpstreamSpan& span) {
                     .state = row.state,
                     .reason = at->second.result.reason,
                     .workflow = workflow == nullptr ? JobNo{} : workflow->job_no,
-                    .end_pending = ends.contains(row.key)};
+                    .end_pending = ends.contains(row.key),
+                    .background = IsBackground(row.flags)};
     if (row.key.shard != 0 || !IsDated(row.kind, row.flags) || !IsAskedFor(span.sources, run)) {
       continue;
     }

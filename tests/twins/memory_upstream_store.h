@@ -28,6 +28,7 @@ class MemoryUpstreamStore final : public UpstreamStore {
   Result<UpstreamSources> SourcesOf(const UpstreamTarget& target) REQUIRES(tables_.mu);
   JobCauses CausesOf(const JobEntry& job) REQUIRES(tables_.mu);
   void AddSchedules(const JobEntry& job, UpstreamSources* found) REQUIRES(tables_.mu);
+  void AddBackfills(UpstreamSources* found) REQUIRES(tables_.mu);
   bool IsReplaced(const RunKey& node) REQUIRES(tables_.mu);
   static bool IsAskedFor(const UpstreamSources& sources, const UpstreamRun& run);
   std::set<RunKey> PendingEndsOf(const std::vector<JobNo>& jobs) REQUIRES(tables_.mu);

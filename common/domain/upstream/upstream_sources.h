@@ -42,17 +42,30 @@ struct SourceSchedule {
   bool operator==(const SourceSchedule&) const = default;
 };
 
+// An open backfill of one of those jobs. It may still run fires of [from, until).
+struct SourceBackfill {
+  uint64_t number = 0;
+  JobNo job_no;
+  WallTime from, until;
+
+  bool operator==(const SourceBackfill&) const = default;
+};
+
 // A target as it is now.
 struct UpstreamSources {
   JobNo job_no = {};  // 0: there is no such job
   JobNo in_no = {};   // likewise, if the target names a workflow
   std::string job_name = {};
-  bool deleted = false;                        // the job or the workflow
-  bool not_a_node = false;                     // of that workflow
-  bool too_many = false;                       // more than kSourceJobsMax jobs are before it
-  std::vector<JobNo> jobs = {};                // whose fires count, by number
-  std::vector<JobNo> by_end = {};              // those of them after whose end another one starts
+  bool deleted = false;            // the job or the workflow
+  bool not_a_node = false;         // of that workflow
+  bool too_many = false;           // more than kSourceJobsMax jobs are before it
+  std::vector<JobNo> jobs = {};    // whose fires count, by number
+  std::vector<JobNo> by_end = {};  // those of them after whose end another one starts
+  // The job or workflow where the search began, and the workflows around it: those of them whose
+  // backfilled runs lead to runs of the job, too.
+  std::vector<JobNo> workflows = {};
   std::vector<SourceSchedule> schedules = {};  // those of `jobs`, by id
+  std::vector<SourceBackfill> backfills = {};  // those of `jobs` with fires left, by number
 
   bool operator==(const UpstreamSources&) const = default;
 };
@@ -67,7 +80,7 @@ struct JobCauses {
 // Answers for those of the jobs that have any.
 using ReadCauses = std::function<Result<std::vector<JobCauses>>(const std::vector<JobNo>& jobs)>;
 
-// Sets `jobs`, `by_end` and `too_many`. `start` is the job, or the workflow of which it is a node.
+// Sets `jobs`, `by_end`, `workflows` and `too_many`. `start` is the job, or the workflow of which it is a node.
 // Reads the jobs of one level at a time.
 Status FindSources(JobNo start, const ReadCauses& read, UpstreamSources* found);
 

@@ -39,6 +39,7 @@ class WaitJudge {
     std::vector<FireGroup> groups = GroupsOf(window_.from, window_.until);
     if (failpoint::Broken("await.by_end")) DropUnended(groups);
     if (!IsKnown(groups)) return {.verdict = WaitVerdict::kUnknown};
+    if (const auto backfill = FindBackfill(UnsureFrom(groups), window_.until)) return *backfill;
     if (groups.empty()) return JudgeAhead();
     if (wait_.which == WaitWhich::kLast) groups.erase(groups.begin(), groups.end() - 1);
     WaitAnswer answer;
@@ -93,6 +94,21 @@ class WaitJudge {
     return NotMet(first->paused ? WaitCause::kPaused : WaitCause::kUnplanned, first->next);
   }
 
+  // The first fire of the window that a backfill may still add to those that count.
+  WallTime UnsureFrom(const std::vector<FireGroup>& groups) const {
+    const bool newest_counts = wait_.which == WaitWhich::kLast && !groups.empty();
+    return newest_counts ? groups.back().fire + 1us : window_.from;
+  }
+
+  // The open backfill that may still run a fire of [from, until].
+  std::optional<WaitAnswer> FindBackfill(WallTime from, WallTime until) const {
+    for (const SourceBackfill& backfill : sources_.backfills) {
+      if (backfill.from > until || backfill.until <= from || from > until) continue;
+      return NotMet(WaitCause::kBackfill, std::max(backfill.from, from));
+    }
+    return std::nullopt;
+  }
+
   // The run of the job whose end gives its delay schedule the next fire; null: there is none.
   const UpstreamRun* OpenRunBefore(const SourceSchedule& schedule) const {
     const RunKey key{schedule.next - 1us, schedule.id, 0};
@@ -111,8 +127,10 @@ class WaitJudge {
   WaitAnswer JudgeAhead() const {
     const std::vector<FireGroup> groups = GroupsOf(window_.until + 1us, window_.ahead_until);
     if (groups.empty()) return NotMet(WaitCause::kNoFire);
-    // An earlier one may still be planned.
-    if (const auto unplanned = FindUnplanned(groups.front().fire)) return *unplanned;
+    // An earlier one may still be planned, or backfilled.
+    const WallTime first = groups.front().fire;
+    if (const auto unplanned = FindUnplanned(first)) return *unplanned;
+    if (const auto backfill = FindBackfill(window_.until + 1us, first - 1us)) return *backfill;
     return JudgeGroup(groups.front());
   }
 
@@ -124,7 +142,7 @@ class WaitJudge {
       answer.cause = CauseOf(run);
       if (answer.cause != WaitCause::kNone) return answer;
     }
-    if (answer.cause == WaitCause::kNotRun) return answer;
+    if (answer.cause == WaitCause::kNotRun) return OnlyBackfilled(group).value_or(answer);
     for (const UpstreamRun& run : group.runs) {
       if (!LeadsToMore(run)) continue;
       return {.cause = WaitCause::kMoreToCome, .fire = group.fire, .run = run};
@@ -133,13 +151,32 @@ class WaitJudge {
     return answer;
   }
 
+  // Of a group without a run of the job: a retry of any other run of it may lead to one, but not of
+  // backfilled runs, since their ends start no other jobs.
+  std::optional<WaitAnswer> OnlyBackfilled(const FireGroup& group) const {
+    std::optional<WaitAnswer> answer;
+    for (const UpstreamRun& run : group.runs) {
+      if (IsOfJob(run)) continue;
+      if (!EndsInBackfill(run) || run.end_pending) return std::nullopt;
+      answer = {.cause = WaitCause::kNoneToCome, .fire = group.fire, .run = run};
+    }
+    return answer;
+  }
+
+  // True of a backfilled run of a job before it that is none of its workflows.
+  bool EndsInBackfill(const UpstreamRun& run) const {
+    return run.background && !std::ranges::binary_search(sources_.workflows, run.job_no);
+  }
+
   // True of a run of a job before it that may still lead to another one of the job. The nodes of a
   // workflow have their runs once it has begun, so that it leads to no more.
   bool LeadsToMore(const UpstreamRun& run) const {
     if (IsOfJob(run)) return false;
     const bool open = !IsFinal(run.state);
-    if (std::ranges::binary_search(sources_.by_end, run.job_no)) return open || run.end_pending;
-    return open && run.state != RunState::kRunning;
+    const bool by_end = std::ranges::binary_search(sources_.by_end, run.job_no);
+    if (by_end && run.end_pending) return true;
+    if (EndsInBackfill(run)) return false;
+    return by_end && !run.background ? open : open && run.state != RunState::kRunning;
   }
 
   WaitCause CauseOf(const UpstreamRun& run) const {
@@ -198,8 +235,15 @@ std::string TextOfCause(const UpstreamWait& wait, const WaitAnswer& answer, std:
     case WaitCause::kPaused:
       return fmt::format(" of {}, which is not planned because of a pause", fire);
     case WaitCause::kUnplanned: return fmt::format(" of {}, which is not planned yet", fire);
+    case WaitCause::kBackfill:
+      return fmt::format(" of {} or later, which a backfill may still run", fire);
     case WaitCause::kNoFire: return ", which has no fire in the window";
     case WaitCause::kNotRun: return fmt::format(" of {}, which has no run yet", fire);
+    case WaitCause::kNoneToCome:
+      return fmt::format(
+          " of {} (no run of it will come: run {} was backfilled, which starts no other jobs; "
+          "only a release ends this wait)",
+          fire, EncodeRunId(answer.run->key));
     case WaitCause::kMoreToCome:
       return fmt::format(" of {}, which runs once more after run {} ({})", fire,
                          EncodeRunId(answer.run->key), Name(answer.run->state));

@@ -9,7 +9,8 @@
 // run of a job before it has not ended.
 //
 // Never met while a schedule that makes these fires has its next unplanned one in the window: the
-// planner may be behind, and the newest fire is not known.
+// planner may be behind, and the newest fire is not known. Nor while an open backfill of these jobs
+// may still run a fire that would count.
 #pragma once
 
 #include <array>
@@ -35,6 +36,7 @@ struct UpstreamRun {
   std::string reason = {};
   JobNo workflow = {};       // of whose run it is a node; 0 = none
   bool end_pending = false;  // of UpstreamSources::by_end: nobody has acted upon its end yet
+  bool background = false;   // of a backfill, so that its end starts no other jobs
 
   bool operator==(const UpstreamRun&) const = default;
 };
@@ -61,8 +63,10 @@ enum class WaitCause {
   kTooMany,  // jobs before it
   kPaused,   // a job whose fires are not planned for that
   kUnplanned,
+  kBackfill,        // an open one may still run a fire that counts
   kNoFire,          // in the window
   kNotRun,          // it has no run of the fire that counts
+  kNoneToCome,      // nor will it get one: a backfill has run the jobs before it
   kOpen,            // that run has not ended
   kMoreToCome,      // a run of a job before it will lead to another run of that fire
   kTooManyRuns,     // in the window: more than are read
@@ -71,8 +75,8 @@ enum class WaitCause {
 struct WaitAnswer {
   WaitVerdict verdict = WaitVerdict::kNotMet;
   WaitCause cause = WaitCause::kNone;
-  WallTime fire = {};  // that counts, or is not planned; zero = none
-  // Of kOpen, kEndedOtherwise and kMoreToCome; of kMet the last one.
+  WallTime fire = {};  // that counts, is not planned or may be backfilled; zero = none
+  // Of kOpen, kEndedOtherwise, kMoreToCome and kNoneToCome; of kMet the last one.
   std::optional<UpstreamRun> run = {};
 
   bool operator==(const WaitAnswer&) const = default;

@@ -128,6 +128,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/settings_store_contract.h"
 #include "tests/contract/store/streak_contract.h"
 #include "tests/contract/store/unreadable_contract.h"
+#include "tests/contract/store/upstream_backfills_contract.h"
 #include "tests/contract/store/upstream_causes_contract.h"
 #include "tests/contract/store/upstream_contract.h"
 #include "tests/contract/store/upstream_edits_contract.h"

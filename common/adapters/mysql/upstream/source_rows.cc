@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/domain/backfill/backfill.h"
 
 namespace carillon::mysql {
 namespace {
@@ -148,6 +149,31 @@ Result<Causes> ReadCausesOf(Session& session, const std::set<JobNo>& starts) {
   return causes;
 }
 
+// Adds the open backfills of the sources' jobs. A job has one at most.
+Status AddBackfills(Session& session, std::vector<UpstreamSources>* all) {
+  static const std::string statement =
+      "SELECT b.job_no, b.backfill_no, b.from_us, b.to_us, b.descending, b.cursor_us FROM "
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(PRIMARY) ON j.job_no = k.n AND j.deleted = 0 STRAIGHT_JOIN backfills b FORCE INDEX "
+      "(by_job) ON b.job_no = k.n AND b.state IN ('RUNNING', 'PAUSED') ORDER BY b.backfill_no";
+  std::set<JobNo> jobs;
+  for (const UpstreamSources& one : *all) jobs.insert(one.jobs.begin(), one.jobs.end());
+  if (jobs.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {NumbersOf(jobs)}));
+  while (rows.Next()) {
+    const JobNo job_no(rows.Unsigned(1));
+    const auto order = rows.Int(5) != 0 ? BackfillOrder::kDescending : BackfillOrder::kAscending;
+    const BackfillSpan left = SpanLeft(rows.Time(3), rows.Time(4), order, rows.Time(6));
+    if (left.from >= left.until) continue;
+    for (UpstreamSources& one : *all) {
+      if (!std::ranges::binary_search(one.jobs, job_no)) continue;
+      one.backfills.push_back({rows.Unsigned(2), job_no, left.from, left.until});
+    }
+  }
+  return {};
+}
+
 // Without jobs and schedules.
 UpstreamSources HeadOf(const UpstreamTarget& target, const NamedJobs& named,
                        const std::set<std::pair<JobNo, JobNo>>& nodes) {
@@ -209,6 +235,7 @@ Result<std::vector<UpstreamSources>> ReadSourcesOf(Session& session,
     std::sort(found.schedules.begin(), found.schedules.end(),
               [](const SourceSchedule& a, const SourceSchedule& b) { return a.id < b.id; });
   }
+  CARILLON_TRY(AddBackfills(session, &all));
   return all;
 }
 

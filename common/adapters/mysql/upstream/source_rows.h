@@ -1,4 +1,4 @@
-// The jobs and schedules that make the fires for which runs of other jobs wait.
+// The jobs, schedules and backfills that make the fires for which runs of other jobs wait.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace carillon::mysql {
 
-// Implements UpstreamStore::ReadSources. Reads two statements for each job of the longest chain,
-// however many targets there are.
+// Implements UpstreamStore::ReadSources. Reads two statements for each job of the longest chain
+// and a few more, however many targets there are.
 Result<std::vector<UpstreamSources>> ReadSourcesOf(Session& session,
                                                    const std::vector<UpstreamTarget>& targets);
 

@@ -64,7 +64,8 @@ UpstreamRun RunAt(const Rows& rows) {
           .state = StateOf(rows.Int(5)).value_or(RunState::kHeld),
           .reason = rows.Text(6),
           .workflow = JobNo(rows.Unsigned(7)),
-          .end_pending = rows.Int(8) != 0};
+          .end_pending = rows.Int(8) != 0,
+          .background = rows.Int(9) != 0};
 }
 
 using RunsByPart = std::map<size_t, std::vector<UpstreamRun>>;
@@ -106,28 +107,31 @@ std::string AreNotReplaced() {
 std::string RunsOfJobs() {
   return fmt::format(
       "(SELECT CAST(? AS UNSIGNED), r.fire_us, r.schedule_id, r.job_no, r.state + 0, r.reason, "
-      "COALESCE(w.job_no, 0), e.fire_us IS NOT NULL FROM job_runs r FORCE INDEX (by_job) {}{} LEFT "
+      "COALESCE(w.job_no, 0), e.fire_us IS NOT NULL, (r.flags & {}) <> 0 FROM job_runs r FORCE "
+      "INDEX (by_job) {}{} LEFT "
       "JOIN (SELECT DISTINCT c.fire_us, c.schedule_id FROM jobs j FORCE INDEX (PRIMARY) "
       "STRAIGHT_JOIN run_completions c FORCE INDEX (by_segment) ON c.segment = j.segment AND "
       "c.job_no = j.job_no AND c.target = 'dependents' WHERE j.job_no = ?) e ON e.fire_us = "
       "r.fire_us AND e.schedule_id = r.schedule_id WHERE r.job_no = ? AND r.fire_us >= ? AND "
       "r.fire_us < ? AND {} AND {} ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard DESC LIMIT "
       "{})",
-      kJoinWorkflow, JoinOuterWorkflows(), DatedRuns(), AreNotReplaced(), kUpstreamRunsMax + 1);
+      run_flag::kBackground, kJoinWorkflow, JoinOuterWorkflows(), DatedRuns(), AreNotReplaced(),
+      kUpstreamRunsMax + 1);
 }
 
 // By the runs o of the workflow, which may be few among very many runs of the job.
 std::string NodesOf() {
   return fmt::format(
       "(SELECT CAST(? AS UNSIGNED), r.fire_us, r.schedule_id, r.job_no, r.state + 0, r.reason, "
-      "w.job_no, 0 FROM job_runs o FORCE INDEX (by_job) STRAIGHT_JOIN workflow_runs w FORCE INDEX "
+      "w.job_no, 0, (r.flags & {6}) <> 0 FROM job_runs o FORCE INDEX (by_job) STRAIGHT_JOIN "
+      "workflow_runs w FORCE INDEX "
       "(by_run) ON w.fire_us = o.fire_us AND w.schedule_id = o.schedule_id AND w.shard = o.shard "
       "AND w.replaced_by = 0 STRAIGHT_JOIN job_runs r FORCE INDEX (by_job) ON r.job_no = ? AND "
       "r.fire_us = o.fire_us AND r.schedule_id >= {0} + w.no * {1} AND r.schedule_id < {0} + (w.no "
       "+ 1) * {1}{2} WHERE o.job_no = ? AND o.fire_us >= ? AND o.fire_us < ? AND o.shard = 0 AND "
       "{3} AND {4} ORDER BY o.fire_us DESC, o.schedule_id DESC, o.shard DESC LIMIT {5})",
       kFirstNodeSchedule, kNodePositionsMax, JoinOuterWorkflows(), DatedRuns(), AreNotReplaced(),
-      kUpstreamRunsMax + 1);
+      kUpstreamRunsMax + 1, run_flag::kBackground);
 }
 
 // The end of the parts that one statement reads, from `first` on: whole spans.

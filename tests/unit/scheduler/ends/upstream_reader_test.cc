@@ -19,6 +19,7 @@ class ScriptedStore final : public UpstreamStore {
   std::function<bool(const Names&)> refuses = [](const Names&) { return false; };
   std::map<std::string, WallTime> next = {};  // by job; otherwise kNever
   std::map<std::string, ScheduleId> schedules = {};
+  std::map<std::string, SourceBackfill> backfills = {};
   size_t runs_each = 1;
   Duration known_for = kWeek;  // only the runs of so long before the end of a span are read
   std::vector<Names> reads = {};
@@ -41,6 +42,7 @@ class ScriptedStore final : public UpstreamStore {
       sources.schedules = {{.job_no = job_no,
                             .id = schedules.try_emplace(name, ScheduleId(7)).first->second,
                             .next = next.contains(name) ? next.at(name) : kNever}};
+      if (backfills.contains(name)) sources.backfills = {backfills.at(name)};
     }
     return all;
   }
@@ -280,6 +282,26 @@ TEST_F(UpstreamReaderTest, AFireThatIsPlannedBetweenTheReadsIsNotMissed) {
   ASSERT_TRUE(reader_.Confirm({TargetOf(NameOf(0))}));
   EXPECT_EQ(LeftOut(1), Names{});
   EXPECT_EQ(questions_.Judge(0).verdict, WaitVerdict::kNotMet);
+}
+
+TEST_F(UpstreamReaderTest, ABackfillMayGoOnOrEndBetweenTheReads) {
+  Ask(3);
+  const WallTime now = clock_.Wall();
+  const SourceBackfill open{.number = 1, .job_no = JobNo(1), .from = now - 9h, .until = now - 8h};
+  for (size_t i = 0; i < 2; ++i) store_.backfills[NameOf(i)] = open;
+  ASSERT_TRUE(Read());
+  store_.backfills.erase(NameOf(0));
+  store_.backfills[NameOf(1)].from += 30min;
+  store_.backfills[NameOf(2)] = open;  // begun, perhaps before the runs were read
+  std::set<UpstreamTarget> asked;
+  for (size_t i = 0; i < 3; ++i) asked.insert(TargetOf(NameOf(i)));
+  ASSERT_TRUE(reader_.Confirm(asked));
+  EXPECT_EQ(LeftOut(3), Names{NameOf(2)});
+  ASSERT_TRUE(Read());
+  store_.backfills[NameOf(1)].number = 2;  // another one
+  store_.backfills[NameOf(2)].until += 1us;
+  ASSERT_TRUE(reader_.Confirm(asked));
+  EXPECT_EQ(LeftOut(3), (Names{NameOf(1), NameOf(2)}));
 }
 
 TEST_F(UpstreamReaderTest, EditsBetweenTheReadsAreSeen) {

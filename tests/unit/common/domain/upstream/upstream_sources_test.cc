@@ -87,6 +87,25 @@ TEST_F(UpstreamSourcesTest, JobsWhoseEndsStartOthersAreToldApart) {
   EXPECT_EQ(by_end(1, wide), Numbers{}) << "too many";
 }
 
+TEST_F(UpstreamSourcesTest, TheWorkflowsAroundItAreToldApart) {
+  const auto workflows = [&](const std::map<uint64_t, Job>& jobs) {
+    Numbers numbers;
+    for (const JobNo job_no : Find(1, jobs).workflows) numbers.push_back(job_no.value());
+    return numbers;
+  };
+  EXPECT_EQ(workflows({{1, {.before = {7, 3}, .by_end = {7}}},
+                       {3, {.before = {2, 4}, .by_end = {4}}},
+                       {7, {.before = {9}}},
+                       {2, {.has_times = true}}}),
+            (Numbers{1, 2, 3}))
+      << "neither a job after which it starts, nor a workflow of that one";
+  // One that is found by an end first.
+  EXPECT_EQ(
+      workflows(
+          {{1, {.before = {2, 3}, .by_end = {2}}}, {2, {.before = {4}}}, {3, {.before = {2}}}}),
+      (Numbers{1, 2, 3, 4}));
+}
+
 TEST_F(UpstreamSourcesTest, AJobThatNothingCausesIsAlone) {
   EXPECT_EQ(JobsOf(1, {}), Numbers{1});
   EXPECT_EQ(JobsOf(1, {{1, {}}}), Numbers{1});
