@@ -116,5 +116,29 @@ TEST_F(DependencyReadsTest, TheDependentsOfAJobAreReadByThePrimaryKey) {
   }
 }
 
+TEST_F(DependencyReadsTest, AStartReadsNoHistoryOfTheJobThatIsStarted) {
+  StoreDriver s = driver();
+  const StoredJob a = s.Create("a", s.Manual());
+  const StoredJob b = s.Create("b", After("a"));
+  ASSERT_OK(outside_->Run(fmt::format(
+      "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
+      "state, due_us, def_version) SELECT {} + seq * 1000000, {}, 0, {}, {}, NULL, 'AFTER', "
+      "'COMPLETED', 0, 1 FROM {} n",
+      ToUnixMicros(kT0 - 20'000s), b.schedules[0].schedule_id.value(), b.job_no.value(),
+      b.segment.value(), Sequence(19'000))));
+  ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs"));
+  constexpr size_t kEnds = 3;
+  for (size_t i = 0; i < kEnds; ++i) {
+    const WallTime now = kT0 + 10s + 1s * static_cast<int>(i);
+    const RunRow running = s.Start(s.Execute(a, now), 11 + i, fence_, now);
+    s.Apply(s.ReportOf(running, RunState::kCompleted, now + 100ms), fence_, now + 100ms);
+  }
+  const auto ends = s.v(s.completions.ScanCompletions(s.All(), 10));
+  ASSERT_EQ(ends.size(), kEnds);
+  std::vector<CompletionEffect> effects;
+  EXPECT_LT(RowsRead([&] { effects = s.v(s.completions.Apply(ends, fence_, kT0 + 20s)); }), 500);
+  for (const CompletionEffect& one : effects) EXPECT_EQ(one.started.size(), 1u);
+}
+
 }  // namespace
 }  // namespace carillon::test

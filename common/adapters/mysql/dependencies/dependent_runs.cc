@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/union_all.h"
 #include "common/adapters/mysql/job_rows/schedule_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 
@@ -18,31 +22,54 @@ struct Wanted {
   const Dependent* dependent;
 };
 
+// Fires of a waiting schedule: those of [fire, fire + kSameFireMax).
+struct FiresNear {
+  JobNo job_no;
+  ScheduleId schedule_id;
+  WallTime fire;
+
+  auto operator<=>(const FiresNear&) const = default;
+};
+
+// Each is a range of an index. The numbers are constants: with those of a joined table, the server
+// would read all runs of the jobs.
+Status ReadStarted(Session& session, std::span<const FiresNear> wanted,
+                   std::map<ScheduleId, StartedRuns>* started) {
+  constexpr std::string_view kBranch =
+      "(SELECT r.schedule_id, r.fire_us, r.started_by FROM job_runs r FORCE INDEX (by_job) WHERE "
+      "r.job_no = ? AND r.fire_us >= ? AND r.fire_us < ? AND r.schedule_id = ? AND r.shard = 0)";
+  const size_t branches = RoundUpUnion(wanted.size());
+  Params params;
+  for (size_t i = 0; i < branches; ++i) {
+    const FiresNear near = i < wanted.size() ? wanted[i] : FiresNear{};  // of no job
+    params.emplace_back(near.job_no.value());
+    params.emplace_back(ToUnixMicros(near.fire));
+    params.emplace_back(ToUnixMicros(near.fire) + kSameFireMax);
+    params.emplace_back(near.schedule_id.value());
+  }
+  CARILLON_ASSIGN_OR_RETURN(Rows found, session.Query(UnionAll(kBranch, branches), params));
+  while (found.Next()) {
+    const auto trigger = TriggerFromText(found.Text(3));
+    (*started)[ScheduleId(found.Unsigned(1))][found.Time(2)] =
+        trigger ? std::optional(trigger->run) : std::nullopt;
+  }
+  return {};
+}
+
 // Reads, for each waiting schedule, the runs with fires near those of the ends. The locks of their
 // jobs and of the segment of the ends keep others from adding some.
 Result<std::map<ScheduleId, StartedRuns>> StartedBefore(Session& session,
                                                         const std::vector<RunCompletion>& ends,
                                                         const std::vector<Wanted>& wanted) {
-  static const std::string statement =
-      "SELECT DISTINCT r.schedule_id, r.fire_us, r.started_by FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', f BIGINT "
-      "PATH '$[2]')) k "
-      "STRAIGHT_JOIN job_runs r FORCE INDEX (by_job) ON r.job_no = k.j AND r.fire_us >= k.f AND "
-      "r.fire_us < k.f + " +
-      std::to_string(kSameFireMax) + " AND r.schedule_id = k.s AND r.shard = 0";
-  JsonRows rows;
+  std::set<FiresNear> distinct;
   for (const Wanted& one : wanted) {
-    rows.Begin()
-        .Add(one.dependent->job_no.value())
-        .Add(one.dependent->schedule_id.value())
-        .Add(ends[one.end].key.fire);
+    distinct.insert({one.dependent->job_no, one.dependent->schedule_id, ends[one.end].key.fire});
   }
-  CARILLON_ASSIGN_OR_RETURN(Rows found, session.Query(statement, {rows.Take()}));
+  const std::vector<FiresNear> all(distinct.begin(), distinct.end());
   std::map<ScheduleId, StartedRuns> started;
-  while (found.Next()) {
-    const auto trigger = TriggerFromText(found.Text(3));
-    started[ScheduleId(found.Unsigned(1))][found.Time(2)] =
-        trigger ? std::optional(trigger->run) : std::nullopt;
+  for (size_t first = 0; first < all.size(); first += kUnionMax) {
+    const size_t count = std::min(kUnionMax, all.size() - first);
+    CARILLON_TRY(ReadStarted(session, std::span(all).subspan(first, count), &started));
   }
   return started;
 }
