@@ -136,7 +136,7 @@ class Step {
     const JobEntry& job = *tables_.FindJob(own.row.job_no);
     const bool held_slot = job.slots.contains(key);
     const bool held_group = own.row.group != GroupNo{};
-    const WorkflowEnding ending = EndingOf(own.row, end, graph_, now_);
+    const WorkflowEnding ending = EndingOf(own.row, end, graph_, rows_, facts_, now_);
     own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
     CARILLON_CHECK(WriteChange(tables_, std::move(own), ending.change, ending.result, now_).ok(),
                    "a workflow ends its own run");

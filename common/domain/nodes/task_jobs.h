@@ -40,6 +40,9 @@ std::vector<NodeJob> TaskJobs(const JobDefinition& workflow);
 // approval or a wait. kCorrupt: there is no such node, or it runs a job of its own name.
 Result<JobDefinition> TaskAt(const JobDefinition& workflow, size_t position);
 
+// The rules that the run of this node has: those of the node, or all of its task, or only the type.
+RunRules RulesOfNode(const WorkflowNode& node);
+
 // True if a node of the workflow runs no job.
 bool NeedsTaskJob(const JobDefinition& job);
 

@@ -87,4 +87,9 @@ struct RenderedParameters {
 Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
                                                 const NodeRows& rows, const WorkflowFacts& facts);
 
+// The outputs of the workflow run itself (WorkflowDefinition::outputs). One whose placeholder has
+// no value is left out. kInvalid: they are larger than outputs may be.
+Result<Outputs> RenderWorkflowOutputs(const WorkflowGraph& graph, const NodeRows& rows,
+                                      const WorkflowFacts& facts);
+
 }  // namespace carillon

@@ -17,7 +17,9 @@ std::string_view ReasonOf(RunState state) {
 }  // namespace
 
 WorkflowEnding EndingOf(const RunRow& own, const WorkflowEnd& end, const WorkflowGraph& graph,
-                        WallTime now) {
+                        const NodeRows& rows, const WorkflowFacts& facts, WallTime now) {
+  (void)rows;
+  (void)facts;
   const std::string why(ReasonOf(end.state));
   return {
       .change = {.state = end.state,

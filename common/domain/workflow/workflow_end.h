@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/domain/run/run_state.h"
+#include "common/domain/template/node_template.h"
 #include "common/domain/workflow/workflow_graph.h"
 #include "common/domain/workflow/workflow_step.h"
 
@@ -12,8 +13,9 @@ struct WorkflowEnding {
   AttemptResult result;  // names the nodes that failed, whatever has ended the run
 };
 
-// `own` is the row of the workflow run.
+// `own` is the row of the workflow run. A run that completes has the outputs of its definition; if
+// they are too large, it is FAILED (bad_outputs) instead.
 WorkflowEnding EndingOf(const RunRow& own, const WorkflowEnd& end, const WorkflowGraph& graph,
-                        WallTime now);
+                        const NodeRows& rows, const WorkflowFacts& facts, WallTime now);
 
 }  // namespace carillon

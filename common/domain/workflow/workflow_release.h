@@ -26,13 +26,18 @@ struct NodeRelease {
   std::string_view skip = {};  // the reason; empty: the run becomes claimable
   std::string error = {};      // of a skip: a sentence for people; may be empty
   RenderedParameters parameters = {};
-  uint32_t flags = 0;  // BehalfFlag: takes the place of run_flag::kOnBehalf in the run's flags
+  uint32_t flags = 0;      // BehalfFlag: takes the place of run_flag::kOnBehalf in the run's flags
+  std::string rules = {};  // RunRow::rules, and whether it has run_flag::kRules
 };
 
-// `job` and `definition` are those of the node's job now, locked.
+// `job` and `definition` are those of the node's job now, locked; of a task, its text in the graph.
 NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const NodeRows& rows,
                           const WorkflowFacts& facts, const JobRow& job,
                           const JobDefinition& definition);
+
+// Decides about an approval that opens: its parameter `message`, or why it is skipped instead.
+NodeRelease DecideOpening(const WorkflowGraph& graph, size_t position, const NodeRows& rows,
+                          const WorkflowFacts& facts);
 
 // The sentence for the `error` of a workflow run that failed because of these nodes: at most ten of
 // them by name.

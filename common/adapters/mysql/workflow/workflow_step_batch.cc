@@ -149,7 +149,8 @@ class StepWriter {
   }
 
   Status EndOwn(StoredRun& own, const WorkflowEnd& end, StepEffect* effect) {
-    WorkflowEnding ending = EndingOf(own.row, end, facts_.loaded.graph, rules_.now);
+    WorkflowEnding ending =
+        EndingOf(own.row, end, facts_.loaded.graph, facts_.nodes.rows, workflow_, rules_.now);
     effect->freed_slot = own.slot_taken;
     effect->completed = IsAwaited(own.row);
     effect->ended = end.state;
