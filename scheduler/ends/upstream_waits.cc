@@ -35,6 +35,8 @@ SteadyTime UpstreamWaits::Step(SteadyTime now) {
     Rest();
     return scan_.Next();
   }
+  if (!look_began_) look_began_ = now;
+  if (!round_began_) round_began_ = now;
   if (Advance(*look)) {
     scan_.Continue();
     return scan_.Next();
@@ -42,7 +44,14 @@ SteadyTime UpstreamWaits::Step(SteadyTime now) {
   phase_ = Phase::kScan;
   runs_.clear();
   items_.clear();
-  return next_ = now + kLookEvery;
+  return next_ = AfterLook(now);
+}
+
+SteadyTime UpstreamWaits::AfterLook(SteadyTime now) {
+  const Duration took = now - *std::exchange(look_began_, std::nullopt);
+  const SteadyTime rested = now + std::clamp<Duration>(took, kRestMin, kLookEvery);
+  if (after_) return rested;
+  return std::max(rested, *std::exchange(round_began_, std::nullopt) + kLookEvery);
 }
 
 void UpstreamWaits::Rest() {

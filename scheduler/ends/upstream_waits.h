@@ -4,7 +4,9 @@
 //          node of a workflow is blocked from then on, and the workflow loop releases it.
 // Threads  One loop calls Step.
 // Time     Looks every two seconds, in steps of one page, a bounded number of questions or one
-//          write. While the whole cluster is paused it releases runs, but none fails; nor in the
+//          write. More runs than one look takes are a round of looks, with rests as long as each
+//          took, so that a run that has been met waits for few seconds, and others have half of
+//          the thread's time. While the whole cluster is paused it releases runs, but none fails; nor in the
 //          first 15 minutes after a pause, a takeover of the segment, or a minute without a look,
 //          because the store was away, the process stopped or its host suspended: the other jobs
 //          need time to catch up, too.
@@ -35,6 +37,7 @@ class UpstreamWaits final : public Stepper {
   static constexpr Duration kUnseenMax = 1min;
   static constexpr size_t kPageRows = 1'000;
   static constexpr size_t kRunsPerLook = 10'000;  // the next look goes on with the others
+  static constexpr Duration kRestMin = 100ms;
   static constexpr size_t kItemsPerWrite = 500;
 
   struct Ports {
@@ -54,6 +57,8 @@ class UpstreamWaits final : public Stepper {
   enum class Phase { kScan, kJudge, kWrite };
 
   void Rest();
+  // The time of the next look. `now`: this one has ended.
+  SteadyTime AfterLook(SteadyTime now);
   // Notes that the store has answered in this step or the one before.
   void NoteSeen(const Look& look);
   // Takes the next step of a look. Returns true if another one follows.
@@ -75,6 +80,8 @@ class UpstreamWaits final : public Stepper {
   OwnerScan scan_;
   UpstreamReader reader_;
   SteadyTime next_{};
+  std::optional<SteadyTime> round_began_;  // of the present round
+  std::optional<SteadyTime> look_began_;   // of the present look
   std::optional<SteadyTime> last_stop_;  // the cluster was paused, or nothing was seen for a while
   std::optional<WallTime> seen_;
   Phase phase_ = Phase::kScan;

@@ -401,6 +401,36 @@ TEST_F(UpstreamWaitsTest, ManyRunsAreReleasedPageByPage) {
   EXPECT_TRUE(stores_.upstream.ScanAwaiting(All(), clock_.Wall(), std::nullopt, 1)->empty());
 }
 
+// More than two looks take, whose fires come before that of the run that is met.
+TEST_F(UpstreamWaitsTest, AmongVeryManyRunsNoneWaitsForManyLooks) {
+  CreateNoop("never");
+  const StoredJob held = CreateWaiting("held", {WaitFor("never")});
+  const RunKey key = PlanNext(CreateWaiting("job"));
+  constexpr int kRuns = 25'000;
+  static_assert(kRuns > 2 * UpstreamWaits::kRunsPerLook);
+  for (int first = 0; first < kRuns; first += 500) {
+    PlanBatch batch;
+    for (int i = first; i < first + 500; ++i) {
+      batch.runs.push_back({.key = {key.fire - 1min + Duration(i), ScheduleId(9'000), 0},
+                            .job_no = held.job_no,
+                            .segment = held.segment,
+                            .kind = RunKind::kRate,
+                            .due = kAwaiting,
+                            .def_version = held.version});
+    }
+    ASSERT_TRUE(stores_.firing.Plan(batch, table_.View()->FenceFor(All()), clock_.Wall()).ok());
+  }
+  Watch(5s);
+  EXPECT_TRUE(Waits(key));
+  EndUp(RunState::kCompleted);
+  Watch(3s);
+  EXPECT_FALSE(Waits(key));
+  // The rests between the looks are as long as these.
+  const int64_t before = faults_.plan.calls("ScanAwaiting");
+  Watch(10s);
+  EXPECT_LE(faults_.plan.calls("ScanAwaiting") - before, 6 * (kRuns / 1'000 + 1));
+}
+
 TEST_F(UpstreamWaitsTest, AFireOfTheOtherThatIsNotPlannedYetIsWaitedFor) {
   const StoredJob job = CreateWaiting("job");
   const RunKey key = PlanNext(job);
