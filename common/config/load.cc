@@ -31,7 +31,8 @@ bool IsKnownVariable(std::string_view name) {
       "CARILLON_ATTEMPT",     "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",
       "CARILLON_TRACE_ID",    "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE",
       "CARILLON_SECRETS_KEY", "CARILLON_OUTPUT_FILE",   "CARILLON_TIME_ZONE",
-      "CARILLON_FIRE_DATE",   "CARILLON_BIN",           "CARILLON_CONTAINER"};
+      "CARILLON_FIRE_DATE",   "CARILLON_BIN",           "CARILLON_CONTAINER",
+      "CARILLON_NODE"};
   return names.contains(name) || name.substr(0, 15) == "CARILLON_PARAM_";
 }
 

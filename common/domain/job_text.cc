@@ -118,12 +118,14 @@ bool IsVariableName(std::string_view text) {
 }
 
 bool IsReservedVariable(std::string_view name) {
-  constexpr std::array<std::string_view, 13> kReserved{
-      "CARILLON_RUN_ID",        "CARILLON_JOB_ID",          "CARILLON_FIRE_TIME",
-      "CARILLON_ATTEMPT",       "CARILLON_SHARD_INDEX",     "CARILLON_SHARD_TOTAL",
-      "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE", "CARILLON_TRACE_ID",
-      "CARILLON_OUTPUT_FILE",   "CARILLON_CONTAINER",       "CARILLON_TIME_ZONE",
-      "CARILLON_FIRE_DATE"};
+  constexpr std::array<std::string_view, 14> kReserved{
+      "CARILLON_RUN_ID",        "CARILLON_JOB_ID",
+      "CARILLON_FIRE_TIME",     "CARILLON_ATTEMPT",
+      "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",
+      "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE",
+      "CARILLON_TRACE_ID",      "CARILLON_OUTPUT_FILE",
+      "CARILLON_CONTAINER",     "CARILLON_TIME_ZONE",
+      "CARILLON_FIRE_DATE",     "CARILLON_NODE"};
   return name.starts_with("CARILLON_PARAM_") ||
          std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
 }

@@ -69,7 +69,10 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
                      .attempt = run.attempt,
                      .shard_total = ShardTotalOf(run),
                      .parameters = job.parameters};
-  if (run.extras) facts.trigger = run.extras->request.trigger;
+  if (run.extras) {
+    facts.trigger = run.extras->request.trigger;
+    facts.node = run.extras->request.node;
+  }
   const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id);
   facts.time_zone = FireZone(job, schedule);
   if (schedule != nullptr) {

@@ -407,7 +407,8 @@ Result<RunRequest> MemoryFiringStore::LoadRunRequest(const RunKey& key) {
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
   return RunRequest{.parameters_json = found->parameters_json,
                     .trace_id = found->trace_id,
-                    .trigger = found->trigger};
+                    .trigger = found->trigger,
+                    .node = found->node ? found->node->node : std::string()};
 }
 
 Result<std::map<RunKey, std::string>> MemoryFiringStore::LoadRunRules(

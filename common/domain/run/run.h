@@ -192,6 +192,7 @@ struct RunRequest {
   std::string trace_id = {};         // empty = derived from the run id
   std::optional<RunTrigger> trigger = {};
   std::string rules = {};  // RunRow::rules
+  std::string node = {};   // NodeOrigin::node; empty: it is no node's
 
   bool operator==(const RunRequest&) const = default;
 };

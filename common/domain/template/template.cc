@@ -317,6 +317,7 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts) 
                       {"CARILLON_SHARD_INDEX", std::to_string(ShardIndexOf(facts.key))},
                       {"CARILLON_SHARD_TOTAL", std::to_string(facts.shard_total)},
                       {"CARILLON_TIME_ZONE", facts.time_zone}};
+  if (!facts.node.empty()) variables["CARILLON_NODE"] = facts.node;
   // A process that does not ask for the date is not refused because the zone is not known here. An
   // empty value would name the parent of the directory that one which does ask is to remove.
   const auto date = FormatFireDate({}, facts.key.fire, facts.time_zone);

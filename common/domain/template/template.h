@@ -57,6 +57,7 @@ struct AttemptFacts {
   std::string time_zone = "UTC";  // of the run: FireZone (fire_zone.h), or the one kept with it
   Parameters parameters = {};     // the result of MergeParameters
   std::optional<RunTrigger> trigger = {};
+  std::string node = {};  // the id of the workflow's node; empty: it is no node's
 };
 
 // A command and environment without placeholders, except for secrets.

@@ -25,6 +25,7 @@ TYPED_TEST(WorkflowContract, ParametersReachTheRunOfTheNode) {
   s.Steps(kT0);
   s.Finish(run.key, "a", kT0 + 1s, RunState::kCompleted, {{"file", "/data/x"}});
   const RunRequest request = s.v(s.firing.LoadRunRequest(s.RowOf(run.key, "b").key));
+  EXPECT_EQ(request.node, "b");
   const RenderedParameters given = s.v(GivenFromText(request.parameters_json));
   EXPECT_EQ(given.values, (Parameters{{"path", std::string("/data/x")},
                                       {"region", std::string("in us")},

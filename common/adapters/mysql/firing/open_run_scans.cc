@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon::mysql {
 namespace {
@@ -261,9 +262,11 @@ Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key) {
                                {ToUnixMicros(key.fire), key.schedule_id.value(),
                                 static_cast<uint64_t>(key.shard)}));
   if (!rows.Next()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  const std::optional<NodeOrigin> node = NodeOriginFromText(rows.Text(3));
   return RunRequest{.parameters_json = rows.Text(1),
                     .trace_id = rows.Text(2),
-                    .trigger = TriggerFromText(rows.Text(3))};
+                    .trigger = TriggerFromText(rows.Text(3)),
+                    .node = node ? node->node : std::string()};
 }
 
 Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, WallTime now) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/job_text.h"
 #include "common/domain/template/template_text.h"
 
 namespace carillon::test {
@@ -145,6 +146,13 @@ TEST(TemplateTest, EnvironmentOfAProcessIsWhole) {
       {"CARILLON_PARAM_RATIO", "0.1"},
       {"CARILLON_PARAM_DRY", "true"}};
   EXPECT_EQ(attempt->env, expected);
+}
+
+TEST(TemplateTest, OnlyTheProcessOfANodeKnowsItsNode) {
+  AttemptFacts facts = Facts();
+  facts.node = "load";
+  EXPECT_EQ(RenderAttempt(Job("true"), facts)->env.at("CARILLON_NODE"), "load");
+  EXPECT_TRUE(IsReservedVariable("CARILLON_NODE"));
 }
 
 std::string Scanned(const std::string& text) {
