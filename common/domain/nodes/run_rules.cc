@@ -26,6 +26,7 @@ constexpr std::string_view kExecutor = "executor_id";
 constexpr std::string_view kSelector = "executor_selector";
 constexpr std::string_view kGroup = "concurrency_group";
 constexpr std::string_view kItems = "items";
+constexpr std::string_view kAs = "as";
 
 Error Unreadable(std::string_view what) {
   constexpr size_t kShownMax = 64;
@@ -155,6 +156,13 @@ Status ReadType(std::string_view text, std::string& to) {
   return {};
 }
 
+Status ReadText(std::string_view text, std::string& to) {
+  std::optional<std::string> read;
+  CARILLON_TRY(Read(text, read));
+  to = *std::move(read);
+  return {};
+}
+
 Status ReadRule(std::string_view name, std::string_view value, RunRules& rules) {
   if (name == kType) return ReadType(value, rules.type);
   if (name == kTimeout) return Read(value, rules.timeout_s);
@@ -170,6 +178,7 @@ Status ReadRule(std::string_view name, std::string_view value, RunRules& rules) 
   if (name == kSelector) return Read(value, rules.executor_selector);
   if (name == kGroup) return Read(value, rules.concurrency_group);
   if (name == kItems) return Read(value, rules.items);
+  if (name == kAs) return ReadText(value, rules.as);
   return Unreadable(name);
 }
 
@@ -200,6 +209,7 @@ std::string ToText(const RunRules& rules) {
   writer.Text(kSelector, rules.executor_selector);
   writer.Text(kGroup, rules.concurrency_group);
   writer.Number(kItems, rules.items);
+  if (!rules.as.empty()) writer.Text(kAs, std::string_view(rules.as));
   return writer.Take();
 }
 

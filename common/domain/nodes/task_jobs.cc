@@ -88,10 +88,11 @@ Result<JobDefinition> TaskAt(const JobDefinition& workflow, size_t position) {
 }
 
 RunRules RulesOfNode(const WorkflowNode& node) {
-  if (!node.task.empty()) return RulesOfTask(node.task.job());
   if (node.approval) return {.type = "approval"};
   if (node.wait) return {.type = "wait"};
-  return node.rules;
+  RunRules rules = node.task.empty() ? node.rules : RulesOfTask(node.task.job());
+  rules.as = node.as;
+  return rules;
 }
 
 bool NeedsTaskJob(const JobDefinition& job) {
