@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/base/stable_hash.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run/run_listing.h"
@@ -245,10 +246,13 @@ bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, Wal
   if (IsPart(row.key) && !filter.parts) return false;
   const bool awaits = row.state == RunState::kPending && row.due == kAwaiting;
   if (filter.awaiting && (!awaits || row.key.fire > now)) return false;
+  const bool is_open = row.state == RunState::kPending && row.due == filter.opened;
+  if (filter.opened && !is_open) return false;
   if (filter.since && row.key.fire < *filter.since) return false;
   if (filter.until && row.key.fire >= *filter.until) return false;
   if (filter.executor && row.executor != *filter.executor) return false;
-  if (filter.job_id && tables_.FindJob(row.job_no)->id != *filter.job_id) return false;
+  const JobNo listed = filter.opened ? OwnerOf(row.job_no) : row.job_no;
+  if (filter.job_id && tables_.FindJob(listed)->id != *filter.job_id) return false;
   const JobDefinition& job = tables_.FindJob(row.job_no)->definition;
   if (filter.user_id && job.user_id != *filter.user_id) return false;
   if (!filter.namespaces.empty() && !Contains(filter.namespaces, job.name_space)) return false;

@@ -65,6 +65,9 @@ struct RunFilter {
   std::optional<WallTime> until = {};  // fire < until
   bool parts = false;                  // the parts of fires as well
   bool awaiting = false;  // only those that wait for runs of other jobs, with fires up to now
+  // Only open nodes that wait for a person, kUndecided, or for a time, kTimed (run.h). Here
+  // `job_id` is that of the workflow.
+  std::optional<WallTime> opened = {};
   bool oldest_first = false;
   // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
   std::optional<RunKey> before = {};

@@ -181,7 +181,7 @@ class RunFiltersContract : public StoreContract<Factory> {
   static bool AsksForEveryField(const RunFilter& filter) {
     // parts_readers_contract.h asks for parts, due_values_contract.h for runs that wait.
     const auto& [job_id, executor, states, kinds, namespaces, user_id, name_contains, labels, since,
-                 until, parts, awaiting, oldest_first, before, limit, search_max] = filter;
+                 until, parts, awaiting, opened, oldest_first, before, limit, search_max] = filter;
     return job_id && executor && !states.empty() && !kinds.empty() && !namespaces.empty() &&
            user_id && !name_contains.empty() && !labels.empty() && since && until;
   }

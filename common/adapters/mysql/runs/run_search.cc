@@ -78,6 +78,12 @@ void AddJob(Conditions& conditions, const JobId& id) {
   conditions.Add("r.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)", {id.value()});
 }
 
+// The same for the runs of a workflow's nodes that run no job. 2251799813685248 is kFirstTaskJob.
+void AddTaskJob(Conditions& conditions, const JobId& workflow) {
+  conditions.Add("r.job_no = (SELECT x.job_no + 2251799813685248 FROM jobs x WHERE x.job_id = ?)",
+                 {workflow.value()});
+}
+
 // Adds a condition on the current name of the job. The subquery depends only on the run's job_no,
 // and the server caches the results of subqueries. So it is evaluated once for each job, not for
 // each run.
@@ -104,9 +110,9 @@ void AddLabel(Conditions& conditions, const std::string& name,
 
 Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   // Names every field, so that this does not compile until a new field has its condition.
-  // States, job, time, parts and awaiting are conditions of the walks.
+  // States, job, time, parts, awaiting and opened are conditions of the walks.
   const auto& [job_id, executor, states, kinds, namespaces, user_id, name_contains, labels, since,
-               until, parts, awaiting, oldest_first, before, limit, search_max] = filter;
+               until, parts, awaiting, opened, oldest_first, before, limit, search_max] = filter;
   Conditions wanted;
   if (!namespaces.empty()) wanted.AddAnyOf("j.namespace", namespaces);
   if (user_id) wanted.Add("j.user_id = ?", {*user_id});
@@ -147,17 +153,18 @@ Walk OpenRuns(const RunFilter& filter, const Conditions& wanted, const SearchSco
   return walk;
 }
 
-// The index has exactly these runs in a row.
-Walk AwaitingRuns(const RunFilter& filter, const Conditions& wanted, const SearchScope& scope) {
+// The index has exactly the runs with such a `due` in a row. Nodes are not planned ahead.
+Walk WaitingRuns(const RunFilter& filter, const Conditions& wanted, const SearchScope& scope) {
   Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
-  walk.within.Add(fmt::format("r.open_segment IN ({}) AND r.due_us = {} AND r.fire_us <= {}",
-                              SegmentList(scope), ToUnixMicros(kAwaiting),
-                              ToUnixMicros(scope.now)));
+  walk.within.Add(fmt::format("r.open_segment IN ({}) AND r.due_us = {}", SegmentList(scope),
+                              ToUnixMicros(filter.opened.value_or(kAwaiting))));
+  if (!filter.opened) walk.within.Add("r.fire_us <= ?", {ToUnixMicros(scope.now)});
   walk.wanted.Add("r.state = 'PENDING'");
   if (!filter.states.empty()) {
     walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(filter.states)));
   }
-  if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
+  if (filter.job_id && filter.opened) AddTaskJob(walk.wanted, *filter.job_id);
+  if (filter.job_id && !filter.opened) AddJob(walk.wanted, *filter.job_id);
   return walk;
 }
 
@@ -266,7 +273,7 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
 
 Result<std::vector<Walk>> WalksOfRuns(Session& session, const RunFilter& filter,
                                       const Conditions& wanted, const SearchScope& scope) {
-  if (filter.awaiting) return std::vector{AwaitingRuns(filter, wanted, scope)};
+  if (filter.awaiting || filter.opened) return std::vector{WaitingRuns(filter, wanted, scope)};
   const std::set<RunState> states(filter.states.begin(), filter.states.end());
   if (states.empty()) return WalksOfAll(filter, wanted, scope);
   bool many_open = false;
@@ -281,7 +288,7 @@ Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
   CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
   CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOfRuns(session, filter, wanted, scope));
   // Last: a run whose day is dropped between two walks is then found by one of them.
-  if (filter.job_id && !filter.awaiting) walks.push_back(KeptOf(filter, wanted));
+  if (filter.job_id && !filter.awaiting && !filter.opened) walks.push_back(KeptOf(filter, wanted));
   return walks;
 }
 
