@@ -86,7 +86,9 @@ void AddFlags(CLI::App* verb, ServerArguments& arguments) {
   verb->add_option("--config", arguments.config_file, "Configuration file, YAML (CARILLON_CONFIG)")
       ->envname("CARILLON_CONFIG")
       ->check(NotEmpty);
-  verb->add_option("--port", arguments.port, "REST port; 0 = use free ports")->check(NotEmpty);
+  verb->add_option("--port", arguments.port,
+                   "REST port; the ops port stays: --set ops.port=N moves it. 0 = use free ports")
+      ->check(NotEmpty);
   verb->add_option("--set", arguments.settings, "Override a setting, name=value; repeatable")
       ->allow_extra_args(false);
 }

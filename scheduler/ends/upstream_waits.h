@@ -33,7 +33,7 @@ namespace carillon::scheduler {
 class UpstreamWaits final : public Stepper {
  public:
   static constexpr Duration kLookEvery = 2s;
-  static constexpr Duration kNoExpiryFor = 15min;
+  static constexpr Duration kNoExpiryFor = carillon::kNoExpiryFor;
   static constexpr Duration kUnseenMax = 1min;
   static constexpr size_t kPageRows = 1'000;
   static constexpr size_t kRunsPerLook = 10'000;  // the next look goes on with the others

@@ -100,7 +100,7 @@ WaitJudgement WaitQuestions::Judge(size_t i) {
       continue;
     }
     judgement.verdict = WaitVerdict::kNotMet;
-    judgement.sentence = WaitSentence(question.wait, answer, run.limit, run.zone);
+    judgement.sentence = WaitSentence(question.wait, answer, {run.limit}, run.zone);
     break;
   }
   return judgement;

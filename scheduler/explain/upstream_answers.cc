@@ -65,8 +65,8 @@ Result<std::vector<AnsweredWait>> AnswerWaits(UpstreamStore& store,
   return answered;
 }
 
-Result<std::string> ExplainAwaiting(UpstreamStore& upstream, FiringStore& firing,
-                                    const RunRow& row) {
+Result<std::string> ExplainAwaiting(UpstreamStore& upstream, FiringStore& firing, const RunRow& row,
+                                    AskedNow asked) {
   CARILLON_ASSIGN_OR_RETURN(const auto run, ReadAwaiting(upstream, row));
   CARILLON_ASSIGN_OR_RETURN(const auto records,
                             firing.LoadDefinitions({{row.job_no, row.def_version}}));
@@ -77,11 +77,12 @@ Result<std::string> ExplainAwaiting(UpstreamStore& upstream, FiringStore& firing
   CARILLON_ASSIGN_OR_RETURN(const auto answers,
                             AnswerWaits(upstream, job.waits_for, row.key.fire, zone));
   const WallTime limit = WaitLimit(row.key.fire, run->planned, job.wait_limit_s);
+  const WaitUntil until = UntilSeenFrom(asked.now, limit, asked.cluster_paused);
   std::string text;
   for (const AnsweredWait& one : answers) {
     if (one.answer.verdict == WaitVerdict::kMet) continue;
     if (!text.empty()) text += ' ';
-    text += WaitSentence(one.wait, one.answer, limit, zone);
+    text += WaitSentence(one.wait, one.answer, until, zone);
   }
   if (text.empty()) return std::string("All that it waited for has come; it is about to go on.");
   return text;

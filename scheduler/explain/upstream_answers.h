@@ -25,8 +25,12 @@ Result<std::vector<AnsweredWait>> AnswerWaits(UpstreamStore& store,
                                               const std::vector<UpstreamWait>& waits, WallTime fire,
                                               std::string_view zone);
 
+struct AskedNow {
+  WallTime now;  // cluster time
+  bool cluster_paused = false;
+};
 // A sentence for each entry that is not met, of a run whose due is kAwaiting.
-Result<std::string> ExplainAwaiting(UpstreamStore& upstream, FiringStore& firing,
-                                    const RunRow& row);
+Result<std::string> ExplainAwaiting(UpstreamStore& upstream, FiringStore& firing, const RunRow& row,
+                                    AskedNow asked);
 
 }  // namespace carillon::scheduler

@@ -244,7 +244,8 @@ Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, Waiti
                                               const JobId& job_id) {
   if (AwaitsOthers(evidence)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.upstream,
-                              ExplainAwaiting(stores.upstream, stores.firing, evidence.row));
+                              ExplainAwaiting(stores.upstream, stores.firing, evidence.row,
+                                              {evidence.now, evidence.cluster_paused}));
   } else if (IsQueued(evidence.row)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.place, stores.queues.PlaceOf(evidence.row.key));
     const bool for_group = evidence.place && !evidence.place->group.empty();

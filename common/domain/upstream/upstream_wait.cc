@@ -268,13 +268,18 @@ WaitAnswer JudgeWait(const UpstreamWait& wait, const FireWindow& window,
   return WaitJudge(wait, window, sources, runs).Judge();
 }
 
-std::string WaitSentence(const UpstreamWait& wait, const WaitAnswer& answer, WallTime until,
+std::string WaitSentence(const UpstreamWait& wait, const WaitAnswer& answer, WaitUntil until,
                          std::string_view zone) {
   const std::string in = wait.in.empty() || answer.cause == WaitCause::kNotANode
                              ? ""
                              : fmt::format(" in {}", wait.in.value());
-  return fmt::format("Waits for {}{}{}, until {}.", wait.job.value(), in,
-                     TextOfCause(wait, answer, zone), LocalText(until, zone));
+  return fmt::format("Waits for {}{}{}, until {}{}.", wait.job.value(), in,
+                     TextOfCause(wait, answer, zone), LocalText(until.limit, zone),
+                     until.at_earliest ? " at the earliest" : "");
+}
+
+WaitUntil UntilSeenFrom(WallTime now, WallTime limit, bool cluster_paused) {
+  return {.limit = limit, .at_earliest = cluster_paused || limit < now + kNoExpiryFor};
 }
 
 WallTime WaitLimit(WallTime fire, WallTime planned, int64_t wait_limit_s) {

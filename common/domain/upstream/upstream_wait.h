@@ -86,12 +86,24 @@ struct WaitAnswer {
 WaitAnswer JudgeWait(const UpstreamWait& wait, const FireWindow& window,
                      const UpstreamSources& sources, const UpstreamRuns& runs);
 
-// One sentence for people: "Waits for load-orders of 2026-11-28 02:00 (run …, FAILED) until
-// 2026-11-28 06:00." Times are of the zone.
-std::string WaitSentence(const UpstreamWait& wait, const WaitAnswer& answer, WallTime until,
-                         std::string_view zone);
+// No wait comes to nothing so soon after a pause of the cluster, an outage or a takeover: the other
+// jobs need time to catch up, too.
+inline constexpr Duration kNoExpiryFor = 15min;
 
 // The time from which the run waits no longer. A run that was written late has its time, too.
 WallTime WaitLimit(WallTime fire, WallTime planned, int64_t wait_limit_s);
+
+// The end of a wait, as far as it is known.
+struct WaitUntil {
+  WallTime limit;
+  bool at_earliest = false;  // it may be later
+};
+// `now`: of the answer. Which member judges the run, and since when, is not known here.
+WaitUntil UntilSeenFrom(WallTime now, WallTime limit, bool cluster_paused);
+
+// One sentence for people: "Waits for load-orders of 2026-11-28 02:00 (run …, FAILED), until
+// 2026-11-28 06:00." Times are of the zone.
+std::string WaitSentence(const UpstreamWait& wait, const WaitAnswer& answer, WaitUntil until,
+                         std::string_view zone);
 
 }  // namespace carillon

@@ -59,6 +59,8 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
   if (before != nullptr) {
     CARILLON_ASSIGN_OR_RETURN(facts.lost_results,
                               FindLostResults(call, id, *before, definition, coming));
+    CARILLON_ASSIGN_OR_RETURN(facts.lost_fires,
+                              FindLostFires(call, id, *before, definition, coming));
   }
   return facts;
 }

@@ -21,6 +21,7 @@ struct EditFacts {
   std::vector<FieldError> wait_mistakes = {};    // FindWaitMistakes
   WorkflowProblems node_problems = {};           // of the jobs that its nodes run
   std::string lost_results = {};                 // FindLostResults
+  std::string lost_fires = {};                   // FindLostFires
 };
 
 // `before` is the stored definition, or null. What it names already is not looked up again: it may

@@ -128,6 +128,7 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
   if (!facts.lost_results.empty() && stored != nullptr) {
     return LostResultsProblem(facts.lost_results, *stored, definition);
   }
+  if (!facts.lost_fires.empty()) return LostFiresProblem(facts.lost_fires);
   return true;
 }
 

@@ -27,7 +27,8 @@ Outcome<bool> DecidePlace(const Editor& editor, const JobBase* before,
 //   422 too_many_triggers   the namespace has no room for a schedule of kind event
 //   422 unknown_job, never_met, too_many_sources, too_many_fires   an entry of waits_for
 //   422 with a code of Name(WorkflowMistake)   a node's job
-//   409 in_use   a workflow asks for what the runs of this job would have no more
+//   409 in_use   a workflow asks for what the runs of this job would have no more, or runs of
+//       another job wait for its fires, and it would have no schedule
 // `before` is null for a new job.
 Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
                          const JobDefinition& definition, const EditFacts& facts);

@@ -28,6 +28,18 @@ bool IsComing(const ComingJobs& coming, const JobId& id) {
   return coming.stored != nullptr && coming.stored->contains(id.value());
 }
 
+bool HasCause(const JobDefinition& job) {
+  return std::ranges::any_of(
+      job.schedules, [](const ScheduleSpec& spec) { return spec.kind != ScheduleKind::kManual; });
+}
+
+// By its schedules, or those of jobs before it.
+bool AsksForFiresOf(const JobDefinition& job, const JobId& id) {
+  return std::ranges::any_of(job.waits_for, [&](const UpstreamWait& wait) {
+    return (wait.in.empty() ? wait.job : wait.in) == id;
+  });
+}
+
 // As FindSources, with definitions. Runs that failures start are dated, too.
 Outcome<FireMakers> ReadFireMakers(const Call& call, const JobId& start, const ComingJobs& coming) {
   FireMakers found;
@@ -194,6 +206,41 @@ Outcome<std::vector<FieldError>> FindWaitMistakes(const Call& call, const JobId&
                                                   const ComingJobs& coming) {
   if (!WaitsForOthers(definition)) return std::vector<FieldError>();
   return WaitChecker(call, self, before, definition, coming).Find();
+}
+
+Result<std::string> FindLostFires(const Call& call, const JobId& id, const JobDefinition& before,
+                                  const JobDefinition& definition, const ComingJobs& coming) {
+  if (!HasCause(before) || HasCause(definition)) return std::string();
+  CARILLON_ASSIGN_OR_RETURN(const JobDependencies known, call.stores.jobs.ListDependencies(id));
+  std::set<JobId> waiting;
+  for (const JobDependency& one : known.downstream) {
+    // A node begins with its workflow, whatever schedules it has.
+    if (one.kind == DependencyKind::kNode) return std::string();
+    if (one.kind == DependencyKind::kWaits) waiting.insert(one.job_id);
+  }
+  for (const JobId& other : waiting) {
+    const auto job = call.stores.jobs.GetJob(other);
+    const bool unknown =
+        !job.ok() && job.code() != ErrorCode::kNotFound && job.code() != ErrorCode::kCorrupt;
+    if (unknown) return job.error();
+    if (!job.ok()) continue;
+    const auto later = coming.after ? coming.after(*job) : std::optional(job->definition);
+    if (!later || !AsksForFiresOf(*later, id)) continue;
+    return fmt::format("Runs of job {} wait for this one", other.value());
+  }
+  return std::string();
+}
+
+Problem LostFiresProblem(const std::string& lost) {
+  const std::string detail = fmt::format(
+      "{}, and without a schedule it would have no fires for which they could wait. Change that "
+      "job "
+      "first, or pause this one.",
+      lost);
+  return Problem{.status = 409,
+                 .code = "in_use",
+                 .detail = detail,
+                 .errors = {{"/schedules", "in_use", detail}}};
 }
 
 Problem WaitProblem(std::vector<FieldError> found) {

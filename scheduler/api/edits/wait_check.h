@@ -23,6 +23,14 @@ Outcome<std::vector<FieldError>> FindWaitMistakes(const Call& call, const JobId&
                                                   const JobDefinition& definition,
                                                   const ComingJobs& coming);
 
+// A sentence without its full stop, if runs of another job wait for fires that this job would lead to
+// no more: it had schedules, and would have none; else "". Judges the other job by the definition
+// that it has after the request.
+Result<std::string> FindLostFires(const Call& call, const JobId& id, const JobDefinition& before,
+                                  const JobDefinition& definition, const ComingJobs& coming);
+// 409 in_use. Not for an empty text.
+Problem LostFiresProblem(const std::string& lost);
+
 // 422 with the code of the first mistake. Not for an empty list.
 Problem WaitProblem(std::vector<FieldError> found);
 

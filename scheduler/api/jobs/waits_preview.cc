@@ -65,7 +65,7 @@ Result<WaitsAsked> ReadWaitsAsked(const json& body, WallTime fire, const std::st
 std::string WaitDetail(const UpstreamWait& wait, const WaitAnswer& answer, WallTime fire,
                        const std::string& zone) {
   constexpr std::string_view kBegin = "Waits for ";
-  std::string text = WaitSentence(wait, answer, fire, zone);
+  std::string text = WaitSentence(wait, answer, {fire}, zone);
   text.resize(text.rfind(", until "));
   if (answer.verdict != WaitVerdict::kMet) return text + ".";
   return text.substr(kBegin.size()) + " has come.";

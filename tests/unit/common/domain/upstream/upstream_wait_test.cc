@@ -328,7 +328,7 @@ TEST_F(UpstreamWaitTest, ABackfilledRunBeforeItLeadsToNone) {
     EXPECT_EQ(answer.run, backfilled);
     EXPECT_TRUE(IsMet({backfilled, Of(kA, kDay + 5h)})) << "nor does it lead to a second one";
   }
-  EXPECT_EQ(WaitSentence(wait_, Judge({backfilled}), kFire, "UTC"),
+  EXPECT_EQ(WaitSentence(wait_, Judge({backfilled}), {kFire}, "UTC"),
             "Waits for load of 2026-03-01 05:00 (no run of it will come: run " +
                 EncodeRunId(backfilled.key) +
                 " was backfilled, which starts no other jobs; only a release ends this wait), "
@@ -463,7 +463,7 @@ TEST_F(UpstreamWaitTest, RunsByHandAreNoDates) {
 
 TEST_F(UpstreamWaitTest, SentencesNameTheRunAndTheTime) {
   const auto sentence = [&](const WaitAnswer& answer) {
-    return WaitSentence(wait_, answer, kFire + 2h, "Asia/Shanghai");
+    return WaitSentence(wait_, answer, {kFire + 2h}, "Asia/Shanghai");
   };
   const UpstreamRun failed = Of(kA, kDay + 2h, RunState::kFailed);
   EXPECT_EQ(sentence(Judge({failed})), "Waits for load of 2026-03-01 10:00 (run " +
@@ -494,6 +494,19 @@ TEST_F(UpstreamWaitTest, SentencesNameTheRunAndTheTime) {
   EXPECT_EQ(sentence(Judge({Of(kW, kDay)})),
             "Waits for load in nightly of 2026-03-01 08:00, which has no run yet, until "
             "2026-03-01 16:00.");
+}
+
+// A wait that would end within 15 minutes may not: perhaps the member that judges it has just begun.
+TEST_F(UpstreamWaitTest, ALimitThatIsNearMayBeLater) {
+  const auto sentence = [&](WallTime now, bool paused = false) {
+    const WaitUntil until = UntilSeenFrom(now, kFire + 2h, paused);
+    return WaitSentence(wait_, Judge({}), until, "UTC").substr(49);
+  };
+  EXPECT_EQ(sentence(kFire), "until 2026-03-01 08:00.");
+  EXPECT_EQ(sentence(kFire + 105min), "until 2026-03-01 08:00.");
+  EXPECT_EQ(sentence(kFire + 106min), "until 2026-03-01 08:00 at the earliest.");
+  EXPECT_EQ(sentence(kFire + 3h), "until 2026-03-01 08:00 at the earliest.");
+  EXPECT_EQ(sentence(kFire, true), "until 2026-03-01 08:00 at the earliest.");
 }
 
 TEST_F(UpstreamWaitTest, BrokenRulesAreVisible) {

@@ -201,14 +201,37 @@ TEST_F(WaitCheckTest, RefusesToWaitForAllOfTooManyFires) {
 
 // A job may have become one that is never met since.
 TEST_F(WaitCheckTest, EntriesThatStayAreNotCheckedAgain) {
-  Make(Body("a", Cron()));
+  Make(Body("z", Cron()));
+  Make(Body("a", After("z")));
   Make(Waiting("b", Entry("a")));
-  ASSERT_EQ(Replace("a", Body("a", json::array())).status, 200);
+  ASSERT_EQ(Replace("z", Body("z", json::array())).status, 200);
   json body = Waiting("b", Entry("a"));
   body["description"] = "x";
   EXPECT_EQ(Refusal(Replace("b", body)), "");
   body["waits_for"][0]["on"] = "done";
   EXPECT_EQ(Refusal(Replace("b", body, 2)), "never_met /waits_for/0/job");
+}
+
+TEST_F(WaitCheckTest, AnAwaitedJobKeepsASchedule) {
+  Make(Body("a", Cron()));
+  Make(Workflow("flow", Cron(), "a"));
+  Make(Body("c", Cron()));
+  Make(Waiting("b", Entry("c")));
+  Make(Waiting("in-flow", Entry("a", {{"in", "flow"}})));
+  for (const json& body : {Body("c", json::array()), Workflow("flow", json::array(), "a")}) {
+    const Answer refused = Replace(body["job_id"], body);
+    EXPECT_EQ(refused.status, 409) << refused.text;
+    EXPECT_EQ(refused.code(), "in_use");
+    EXPECT_EQ(refused.body()["errors"][0]["pointer"], "/schedules");
+  }
+  EXPECT_EQ(Replace("a", Body("a", json::array())).status, 200) << "its workflow has the fires";
+  EXPECT_EQ(Replace("c", Body("c", Cron("0 4 * * *"))).status, 200);
+  // A request that changes both, in any order of its list.
+  const json list = json::array({Body("c", json::array()), Waiting("b", Entry("a"))});
+  for (const std::string query : {"?dry_run=true", ""}) {
+    const Answer applied = Send("POST", "/api/apply" + query, list.dump());
+    EXPECT_EQ(applied.body()["counts"]["updated"], 2) << applied.text;
+  }
 }
 
 TEST_F(WaitCheckTest, DeletesAnAwaitedJobOnlyByForce) {
