@@ -138,7 +138,7 @@ class JobsChecker {
   // A sentence if the runs of the node's job never have what is needed; else "". Says nothing of
   // a job that the writer may not know of.
   Result<std::string> MissingFrom(const SourceNeed& need) {
-    const auto& [outputs, exit_code] = need.results;
+    const bool outputs = need.results.outputs, exit_code = need.results.exit_code;
     if (!outputs && !exit_code) return std::string();
     const auto node = std::ranges::find(workflow_.nodes, need.node, &WorkflowNode::id);
     if (node == workflow_.nodes.end() || node->job == self_) return std::string();
