@@ -13,16 +13,25 @@ namespace {
 struct Tally {
   int64_t open = 0;
   int64_t met = 0;
+  int64_t succeeded = 0;  // met, after a success
   int64_t failed = 0;
   int64_t broken = 0;
 };
+
+// Of an upstream node whose edge is met: whether trigger rule `succeeded` counts it.
+bool CountsAsSuccess(const NodeRow& row) {
+  return EndOf(row) == NodeEnd::kSuccess || failpoint::Broken("rule.allowed_counts");
+}
 
 Tally CountEdges(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {
   Tally tally;
   for (const size_t edge : graph.upstream(position)) {
     switch (JudgeEdge(graph, graph.edges()[edge], rows)) {
       case EdgeVerdict::kOpen: ++tally.open; break;
-      case EdgeVerdict::kMet: tally.met += failpoint::Broken("edge.met_twice") ? 2 : 1; break;
+      case EdgeVerdict::kMet:
+        tally.met += failpoint::Broken("edge.met_twice") ? 2 : 1;
+        if (CountsAsSuccess(rows[graph.edges()[edge].from])) ++tally.succeeded;
+        break;
       case EdgeVerdict::kFailed: ++tally.failed; break;
       case EdgeVerdict::kBroken: ++tally.broken; break;
       case EdgeVerdict::kIgnored:
@@ -52,6 +61,16 @@ EdgeVerdict ByTable(const WorkflowGraph::Edge& edge, NodeEnd end, bool allow_fai
   return EdgeVerdict::kIgnored;
 }
 
+// `edges`: of the node.
+NodeVerdict JudgeSucceeded(int64_t least, int64_t edges, const Tally& tally) {
+  using Kind = NodeVerdict::Kind;
+  const int64_t needed = least == TriggerRule::kAll ? edges : least;
+  if (tally.succeeded >= needed) return {.kind = Kind::kStart};
+  if (tally.open > 0) return {.kind = Kind::kWait};
+  return {.kind = Kind::kSkip,
+          .reason = tally.broken > 0 ? reason::kBadCondition : reason::kTooFew};
+}
+
 bool IsSkippedFor(const NodeRow& row, std::string_view why) {
   return row.state == RunState::kSkipped && row.reason == why;
 }
@@ -78,6 +97,7 @@ NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result, WallTime until
               .claimed = run.claimed != WallTime{},
               .opened = run.state == RunState::kPending && IsOpenedNode(run.due),
               .until = until};
+  if (row.opened) row.started = result.started;
   if (!IsFinal(run.state) || run.state == RunState::kSkipped) return row;
   row.exit_code = result.exit_code;
   row.outputs = result.outputs;
@@ -127,9 +147,16 @@ EdgeVerdict JudgeEdge(const WorkflowGraph& graph, const WorkflowGraph::Edge& edg
 
 NodeVerdict JudgeNode(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {
   using Kind = NodeVerdict::Kind;
+  const bool early = failpoint::Broken("finally.early");
+  if (graph.is_finally(position) && !HasMainEnded(graph, rows) && !early) {
+    return {.kind = Kind::kWait};
+  }
   if (graph.upstream(position).empty()) return {.kind = Kind::kStart};
   const Tally tally = CountEdges(graph, position, rows);
-  const int64_t least = graph.node(position).trigger_rule.least;
+  const auto& [least, succeeded] = graph.node(position).trigger_rule;
+  if (succeeded) {
+    return JudgeSucceeded(least, static_cast<int64_t>(graph.upstream(position).size()), tally);
+  }
   const bool all = least == TriggerRule::kAll;
   const bool decided_early = failpoint::Broken("node.decided_early") && tally.failed > 0;
   if (!all && tally.met >= least) return {.kind = Kind::kStart};
@@ -138,6 +165,13 @@ NodeVerdict JudgeNode(const WorkflowGraph& graph, size_t position, const NodeRow
   if (tally.failed > 0) return {.kind = Kind::kSkip, .reason = reason::kUpstreamFailed};
   if (all && tally.met > 0) return {.kind = Kind::kStart};
   return {.kind = Kind::kSkip, .reason = reason::kNotSelected};
+}
+
+bool HasMainEnded(const WorkflowGraph& graph, const NodeRows& rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!graph.is_finally(i) && !IsFinal(rows[i].state)) return false;
+  }
+  return true;
 }
 
 std::string BrokenConditionOf(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {
@@ -156,7 +190,7 @@ std::string BrokenConditionOf(const WorkflowGraph& graph, size_t position, const
 
 bool IsSkippedByRule(const NodeRow& row) {
   return IsSkippedFor(row, reason::kNotSelected) || IsSkippedFor(row, reason::kUpstreamFailed) ||
-         IsSkippedFor(row, reason::kBadCondition);
+         IsSkippedFor(row, reason::kBadCondition) || IsSkippedFor(row, reason::kTooFew);
 }
 
 bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {

@@ -15,6 +15,12 @@
 // that does not start is skipped, but not before all upstream have ended, so that the order in
 // which they end does not matter: bad_condition if an edge is broken, else upstream_failed if one
 // is failed, else not_selected.
+//
+// Trigger rule `succeeded`: an edge counts only if it is met and its upstream node is a success. A
+// number: starts when so many count. `all`: when all do. Otherwise, once all upstream have ended,
+// it is skipped: bad_condition if an edge is broken, else too_few, which is a failure of its own.
+//
+// A finally node waits until all nodes that are not finally have ended; then the same rules apply.
 #pragma once
 
 #include <optional>
@@ -51,9 +57,10 @@ struct NodeRow {
   int attempt = 1;
   bool may_still_run = false;
   bool cancel_requested = false;
-  bool claimed = true;          // an attempt was started once
-  bool opened = false;          // PENDING without a process: an approval or a wait (IsOpenedNode)
-  WallTime until = WallTime{};  // of an opened one: its end; zero = none
+  bool claimed = true;            // an attempt was started once
+  bool opened = false;            // PENDING without a process: an approval or a wait (IsOpenedNode)
+  WallTime until = WallTime{};    // of an opened one: its end; zero = none
+  WallTime started = WallTime{};  // likewise: when it opened, if that is known
   // Of the attempt that ended; empty if the run is not final, or was skipped.
   std::optional<int> exit_code = {};
   Outputs outputs = {};
@@ -91,6 +98,10 @@ struct NodeVerdict {
 };
 // Judges a node by its upstream alone, whatever its own state is.
 NodeVerdict JudgeNode(const WorkflowGraph& graph, size_t position, const NodeRows& rows);
+
+// True if every node that is not finally has ended. From then on no deadline of the workflow run
+// applies; finally nodes have their own.
+bool HasMainEnded(const WorkflowGraph& graph, const NodeRows& rows);
 
 // Names the first condition of the node that cannot be computed; "" = there is none.
 std::string BrokenConditionOf(const WorkflowGraph& graph, size_t position, const NodeRows& rows);

@@ -35,6 +35,11 @@ Status WorkflowGraph::AddEdge(size_t to, const WorkflowEdge& edge) {
     return {ErrorCode::kCorrupt,
             fmt::format("node '{}' is after '{}', which does not exist", node(to).id, edge.node)};
   }
+  if (is_finally(*from) != is_finally(to)) {
+    return {ErrorCode::kCorrupt,
+            fmt::format("node '{}' is after '{}', and only one of them is a finally node",
+                        node(to).id, edge.node)};
+  }
   std::optional<Condition> condition;
   if (!edge.condition.empty()) {
     auto parsed = Condition::Parse(edge.condition);

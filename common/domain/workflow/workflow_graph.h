@@ -1,6 +1,7 @@
 // A workflow's definition, compiled for decisions: edges by position of their nodes, conditions
 // parsed, nodes in an order in which all upstream come first. Immutable.
 //
+// Always   No edge is between a finally node and another one.
 // Threads  Thread-safe once compiled.
 // Owns     A copy of the definition.
 #pragma once
@@ -32,7 +33,10 @@ class WorkflowGraph {
 
   size_t size() const { return definition_.nodes.size(); }
   int64_t max_parallel() const { return definition_.max_parallel; }
+  Duration finally_timeout() const { return std::chrono::seconds(definition_.finally_timeout_s); }
+  const std::map<std::string, std::string>& outputs() const { return definition_.outputs; }
   const WorkflowNode& node(size_t position) const { return definition_.nodes[position]; }
+  bool is_finally(size_t position) const { return definition_.nodes[position].is_finally; }
   std::optional<size_t> Find(std::string_view id) const;
 
   const std::vector<Edge>& edges() const { return edges_; }

@@ -22,12 +22,15 @@ enum class WorkflowCause { kNone, kCancel, kDeadline };
 struct StepFacts {
   WorkflowCause cause = WorkflowCause::kNone;
   WallTime now = WallTime{};
-  bool paused = false;         // of the cluster: no approval expires
-  bool killed = false;         // of kCancel: with CancelMode::kKill, which ends finally nodes, too
+  bool paused = false;  // of the cluster: no approval expires
+  // Of kCancel: finally nodes end, too, because the mode is CancelMode::kKill or the own run has
+  // ended already.
+  bool killed = false;
   WallTime fire = WallTime{};  // for waits, with the zone of the fire and the run's parameters
   std::string time_zone = "UTC";
   const std::map<std::string, ParameterValue>* parameters = nullptr;  // null: none
-  // When only finally nodes were left; nullopt: not yet.
+  // When only finally nodes were left; nullopt: not yet, or not since a person's retry or skip has
+  // blocked nodes again.
   std::optional<WallTime> finally_since = {};
 };
 
@@ -66,13 +69,21 @@ struct WorkflowStep {
   // because its row had changed or because its release became a skip (bad_parameters), then `end`
   // does not hold: take the next step from the new rows.
   std::optional<WorkflowEnd> end = {};
-  // Only finally nodes are left from now on: write it, once (StepFacts::finally_since).
+  // Only finally nodes are left from now on: write it, once (StepFacts::finally_since). There may
+  // be no decision beside it.
   bool finally_begins = false;
+  // Set if the nodes that are not finally had ended before this step: WorkflowFacts::state.
+  std::optional<RunState> state = {};
 };
 
-// `rows` has the size of the graph. Skips are decided first, along the whole graph; then nodes that
-// are ready are released, in the order of the definition, while fewer than max_parallel node runs
-// are active. A node is never released and skipped in one step.
+// `rows` has the size of the graph. The ends of opened nodes are decided first, then skips, along
+// the whole graph; then nodes that are ready are released, in the order of the definition, while
+// fewer than max_parallel node runs are active. Approvals and waits open without that limit. A node
+// is never released and skipped in one step, except for a wait whose time cannot be read.
+//
+// Finally nodes are decided about in a step of their own, once all others are final. Neither a
+// graceful cancel nor the deadline keeps them from that. finally_timeout_s after it began, those
+// that are open are stopped, and count as failed.
 WorkflowStep StepWorkflow(const WorkflowGraph& graph, NodeRows rows, const StepFacts& facts);
 
 }  // namespace carillon
