@@ -40,25 +40,6 @@ std::string_view LabelOf(const ClaimReply& reply) {
   return Name(reply.reason);
 }
 
-// The demands of a job on its executor.
-struct Needs {
-  const Selector* selector;  // null: any labels
-  Features features;
-  const std::string& handler;  // empty: none
-
-  bool none() const { return selector == nullptr && features.empty() && handler.empty(); }
-};
-
-// nullopt: the executor has not yet said what it can do, as it does with each heartbeat.
-std::optional<bool> IsAble(const ExecutorRecord& executor, const Needs& needs) {
-  if (needs.selector != nullptr && !needs.selector->Matches(executor.labels)) return false;
-  if (needs.features.empty() && needs.handler.empty()) return true;
-  if (failpoint::Broken("route.features")) return true;
-  if (!executor.features) return std::nullopt;
-  const bool offers = needs.handler.empty() || executor.handlers.contains(needs.handler);
-  return offers && executor.features->HasAll(needs.features);
-}
-
 HeldAttempt HeldOf(const ClaimRequest& request) {
   return {.key = request.key,
           .segment = request.segment,
@@ -70,7 +51,10 @@ HeldAttempt HeldOf(const ClaimRequest& request) {
 }  // namespace
 
 ClaimApplier::ClaimApplier(const Ports& ports, Options options)
-    : ports_(ports), options_(std::move(options)), pace_(options_.interval) {}
+    : ports_(ports),
+      options_(std::move(options)),
+      demands_(ports_.store, ports_.definitions, ports_.executors),
+      pace_(options_.interval) {}
 
 SteadyTime ClaimApplier::Step(SteadyTime now) {
   Gather();
@@ -225,56 +209,14 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// The overlap policy and the group of a run, and the executors that may run it, come from its job's
-// definition, not from the claim. The executor's labels come from the store, because they may have
-// changed after the task was published, and its features and handlers from its last heartbeat: who
-// claims without a task gets nothing that the dispatch would not have given him.
 void ClaimApplier::Place(std::vector<Item*>& items) {
-  std::vector<JobVersionKey> keys;
-  for (const Item* item : items) keys.push_back({item->request.job_no, item->request.def_version});
-  if (keys.empty()) return;
-  const auto found = ports_.definitions.Load(keys);
-  if (!found.ok()) {
-    log::Warn("claims", "definitions: {}", found.error().message);
-    items.clear();
-    return;
-  }
-  std::map<ExecutorId, std::optional<ExecutorRecord>> executors;
-  std::erase_if(items, [&](Item* item) {
-    ClaimRequest& request = item->request;
-    const auto at = found->definitions.find({request.job_no, request.def_version});
-    if (at == found->definitions.end()) {
-      // The definition cannot be decoded, so it is unknown which executors may take the run. A new
-      // claim is refused. A repeated claim is confirmed.
-      if (found->unreadable.contains({request.job_no, request.def_version})) {
-        request.elsewhere = true;
-      }
-      return false;
-    }
-    const Definition& definition = *at->second;
-    request.overlap = OverlapRulesOf(definition.job());
-    // The own run of its fire has the slot.
-    const bool is_part = request.key.shard > 0;
-    if (is_part && !failpoint::Broken("parts.takes_slot")) {
-      request.overlap.policy = OverlapPolicy::kAllow;
-    }
-    request.group = definition.job().concurrency_group;
-    const std::string& pinned = definition.job().executor_id;
-    if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
-    // Else one such claim would have its whole batch decided twice.
-    request.pinned = is_part && definition.job().broadcast.has_value();
-    const Needs needs{definition.selector(), definition.NeedsOf(request.key),
-                      definition.job().handler};
-    if (needs.none()) return false;
-    auto executor = executors.find(request.executor);
-    if (executor == executors.end()) {
-      executor = executors.emplace(request.executor, ports_.executors.Find(request.executor)).first;
-    }
-    if (!executor->second) return true;
-    const std::optional<bool> able = IsAble(*executor->second, needs);
-    request.elsewhere = request.elsewhere || !able.value_or(true);
-    return !able;
-  });
+  if (items.empty()) return;
+  std::vector<ClaimRequest*> requests;
+  for (Item* item : items) requests.push_back(&item->request);
+  const auto complete = demands_.Complete(requests);
+  if (!complete.ok()) log::Warn("claims", "definitions: {}", complete.error().message);
+  size_t at = 0;
+  std::erase_if(items, [&](const Item*) { return !complete.ok() || !(*complete)[at++]; });
 }
 
 void ClaimApplier::Decide(std::span<Item*> items, const OwnedView& view) {
@@ -385,11 +327,12 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
 // The definition named in the run's row determines the secrets. The executor's claim does not.
 void ClaimApplier::HandSecrets(std::vector<Item>& items) {
   std::vector<Item*> asking;
-  std::vector<JobVersionKey> keys;
+  std::vector<RunDefinitionKey> keys;
   for (Item& item : items) {
     if (!item.decided || !Accepted(item.reply) || !item.request.wants_secrets) continue;
     asking.push_back(&item);
-    keys.push_back({item.reply.job_no, item.reply.def_version});
+    keys.push_back(DefinitionKeyOf({item.reply.job_no, item.reply.def_version}, item.request.key,
+                                   item.request.rules.value_or(std::string())));
   }
   if (asking.empty()) return;
   const auto handed = Handed(keys);
@@ -403,7 +346,7 @@ void ClaimApplier::HandSecrets(std::vector<Item>& items) {
   if (!handed.ok()) log::Warn("claims", "secrets: {}", handed.error().message);
 }
 
-Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVersionKey>& keys) {
+Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<RunDefinitionKey>& keys) {
   if (ports_.secrets == nullptr) {
     const HandedSecrets none{.failure = std::string(reason::kSecretUnreadable),
                              .error = "this member cannot provide secrets"};
@@ -411,7 +354,7 @@ Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVer
   }
   CARILLON_ASSIGN_OR_RETURN(const auto found, ports_.definitions.Load(keys));
   std::vector<WantedSecrets> wanted;
-  for (const JobVersionKey& key : keys) {
+  for (const RunDefinitionKey& key : keys) {
     WantedSecrets& one = wanted.emplace_back();
     const auto at = found.definitions.find(key);
     if (at == found.definitions.end()) continue;

@@ -28,6 +28,7 @@
 #include "scheduler/assign/assigned_segments.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/claims/checkpoint_answers.h"
+#include "scheduler/claims/claim_demands.h"
 #include "scheduler/definitions/definition_cache.h"
 #include "scheduler/handover/batch_pace.h"
 #include "scheduler/handover/run_queues.h"
@@ -105,8 +106,8 @@ class ClaimApplier final : public Stepper {
   void ForgetSpent();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
-  // Notes in each item whether the job's definition allows this executor. Removes the items for
-  // which that is unknown. Their claims get no answer, so the executors repeat them.
+  // Completes each request by the definition of its run. Removes the items for which that is
+  // unknown. Their claims get no answer, so the executors repeat them.
   void Place(std::vector<Item*>& items);
   // Lets the store decide `items`. If the store refuses one of the requests, bisects `items`.
   void Decide(std::span<Item*> items, const OwnedView& view);
@@ -119,7 +120,7 @@ class ClaimApplier final : public Stepper {
   void HandSecrets(std::vector<Item>& items);
   // Notes the claims that get a checkpoint with the answer. If that is unknown, they get no answer.
   void FindCheckpoints(std::vector<Item>& items);
-  Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
+  Result<std::vector<HandedSecrets>> Handed(const std::vector<RunDefinitionKey>& keys);
   // Passes the answers with a checkpoint on, and sends the others.
   void Answer(std::vector<Item>& items);
   ClaimBatchReply Addressed(const ClaimArrival& arrival, ClaimBatchReply reply) const;
@@ -127,6 +128,7 @@ class ClaimApplier final : public Stepper {
 
   const Ports ports_;
   const Options options_;
+  ClaimDemands demands_;
   // Tokens of claims that put their run into a queue. A repeated claim with such a token stays
   // refused after the run was admitted: the executor drops the token with the first answer, so that
   // an acceptance would start nothing. The run is dispatched again, and claimed with a new token.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/log.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/template/template.h"
 
 namespace carillon::scheduler {
@@ -44,21 +46,29 @@ Selector SelectorOf(const JobDefinition& job) {
   return selector.ok() ? std::move(selector).value() : Selector::Nothing();
 }
 
-size_t BytesOf(const WorkflowDefinition& workflow) {
-  size_t bytes = 0;
-  for (const WorkflowNode& node : workflow.nodes) {
-    bytes +=
-        sizeof(WorkflowNode) + node.id.size() + node.job.value().size() + BytesOf(node.parameters);
-    for (const WorkflowEdge& edge : node.after) {
-      bytes += sizeof(WorkflowEdge) + edge.node.size() + edge.condition.size();
-    }
-  }
-  return bytes;
-}
-
 size_t BytesOf(const std::vector<std::string>& texts) {
   size_t bytes = 0;
   for (const std::string& text : texts) bytes += sizeof(text) + text.size();
+  return bytes;
+}
+
+size_t BytesOf(const JobDefinition& job);
+
+size_t BytesOf(const WorkflowNode& node) {
+  size_t bytes = sizeof(node) + node.id.size() + node.job.value().size() +
+                 BytesOf(node.parameters) + node.over.size() + node.as.size() +
+                 node.collect.size() + ToText(node.rules).size();
+  for (const WorkflowEdge& edge : node.after) {
+    bytes += sizeof(edge) + edge.node.size() + edge.condition.size();
+  }
+  if (node.approval) bytes += node.approval->message.size() + BytesOf(node.approval->by);
+  if (!node.task.empty()) bytes += sizeof(JobDefinition) + BytesOf(node.task.job());
+  return bytes;
+}
+
+size_t BytesOf(const WorkflowDefinition& workflow) {
+  size_t bytes = BytesOf(workflow.outputs);
+  for (const WorkflowNode& node : workflow.nodes) bytes += BytesOf(node);
   return bytes;
 }
 
@@ -70,11 +80,11 @@ size_t BytesOf(const HttpDefinition& http) {
                     : 0);
 }
 
-size_t BytesOf(const JobVersionRecord& record) {
-  const JobDefinition& job = record.definition;
-  size_t bytes = kEntryBytes + record.job_id.value().size() + job.name.size() + job.command.size() +
-                 job.time_zone.size() + job.description.size() + job.user_id.size() +
-                 job.run_as.size() + job.working_directory.size() + job.output_encoding.size() +
+// Without the size of the struct itself.
+size_t BytesOf(const JobDefinition& job) {
+  size_t bytes = job.name.size() + job.command.size() + job.time_zone.size() +
+                 job.description.size() + job.user_id.size() + job.run_as.size() +
+                 job.working_directory.size() + job.output_encoding.size() +
                  job.executor_id.size() + 2 * job.executor_selector.size() +
                  job.retry_intervals_s.size() * sizeof(int64_t) + BytesOf(job.env) +
                  BytesOf(job.labels) + BytesOf(job.parameters);
@@ -93,13 +103,44 @@ size_t BytesOf(const JobVersionRecord& record) {
   return bytes + BytesOf(job.retry_on) + BytesOf(job.no_retry_on);
 }
 
+size_t BytesOf(const RunDefinitionKey& key, const Definition& definition) {
+  return kEntryBytes + 2 * key.rules.size() + definition.record().job_id.value().size() +
+         BytesOf(definition.job());
+}
+
+// A version of a workflow is the definition of none of its tasks.
+bool IsOfNoNode(const RunDefinitionKey& key) { return IsTaskJob(key.job.job_no) && !key.position; }
+
+// Its text is read by nobody.
+std::string RulesOrNone(uint32_t flags, const std::string& rules) {
+  const bool missing = (flags & run_flag::kRules) != 0 && rules.empty();
+  return missing ? "missing" : rules;
+}
+
 }  // namespace
 
-Definition::Definition(JobVersionRecord record, const CalendarCache* calendars)
+RunDefinitionKey DefinitionKeyOf(const JobVersionKey& job, const RunKey& run, std::string rules) {
+  RunDefinitionKey key{.job = job, .rules = std::move(rules)};
+  if (IsTaskJob(job.job_no)) key.position = NodePositionOf(run);
+  return key;
+}
+
+RunDefinitionKey DefinitionKeyOf(const PendingRun& run) {
+  return DefinitionKeyOf({run.job_no, run.def_version}, run.key,
+                         RulesOrNone(run.flags, RulesOf(run)));
+}
+
+RunDefinitionKey DefinitionKeyOf(const RunRow& run) {
+  return DefinitionKeyOf({run.job_no, run.def_version}, run.key, RulesOrNone(run.flags, run.rules));
+}
+
+Definition::Definition(JobVersionRecord record, const CalendarCache* calendars, const RunRules& own)
     : record_(std::move(record)),
       selector_(SelectorOf(record_.definition)),
       needs_(carillon::NeedsOf(record_.definition)),
       secrets_(SecretsOf(record_.definition)),
+      items_(own.items),
+      item_parameter_(own.as),
       calendars_(calendars) {}
 
 std::optional<size_t> Definition::IndexOf(ScheduleId id) const {
@@ -140,7 +181,7 @@ std::optional<Schedule> Definition::ScheduleOf(const RunKey& key) const {
   return std::nullopt;
 }
 
-std::shared_ptr<const Definition> DefinitionCache::Get(const JobVersionKey& key) {
+std::shared_ptr<const Definition> DefinitionCache::Cached(const RunDefinitionKey& key) {
   MutexLock lock(mu_);
   const auto found = entries_.find(key);
   if (found == entries_.end()) return nullptr;
@@ -148,51 +189,110 @@ std::shared_ptr<const Definition> DefinitionCache::Get(const JobVersionKey& key)
   return found->second->definition;
 }
 
-std::vector<JobVersionKey> DefinitionCache::MissingOf(const std::vector<JobVersionKey>& keys,
-                                                      Found* found) {
-  std::set<JobVersionKey> missing;
-  for (const JobVersionKey& key : keys) {
-    if (found->definitions.contains(key)) continue;
-    if (auto known = Get(key)) {
+std::shared_ptr<const Definition> DefinitionCache::Get(const RunDefinitionKey& key) {
+  if (IsOfNoNode(key)) return nullptr;
+  if (auto known = Cached(key)) return known;
+  const RunDefinitionKey version{.job = key.job};
+  if (key == version) return nullptr;
+  const auto of_version = Cached(version);
+  if (of_version == nullptr) return nullptr;
+  const auto resolved = Resolve(key, *of_version);
+  return resolved.ok() ? *resolved : nullptr;
+}
+
+Result<std::shared_ptr<const Definition>> DefinitionCache::Resolve(const RunDefinitionKey& key,
+                                                                   const Definition& of_version) {
+  const JobVersionRecord& version = of_version.record();
+  CARILLON_ASSIGN_OR_RETURN(JobDefinition job, DefinitionForRun(version.definition, key.job.job_no,
+                                                                key.position, key.rules));
+  CARILLON_ASSIGN_OR_RETURN(const RunRules own, RunRulesFromText(key.rules));
+  JobVersionRecord record{.job_no = version.job_no,
+                          .version = version.version,
+                          .job_id = version.job_id,
+                          .definition = std::move(job)};
+  if (!key.position) record.schedule_ids = version.schedule_ids;
+  auto resolved = std::make_shared<const Definition>(std::move(record), calendars_, own);
+  Put(key, resolved);
+  return resolved;
+}
+
+void DefinitionCache::Add(const std::vector<RunDefinitionKey>& keys,
+                          const std::shared_ptr<const Definition>& of_version, Found* found) {
+  for (const RunDefinitionKey& key : keys) {
+    if (key == RunDefinitionKey{.job = key.job}) {
+      found->definitions[key] = of_version;
+      continue;
+    }
+    auto resolved = Resolve(key, *of_version);
+    if (resolved.ok()) {
+      found->definitions[key] = std::move(*resolved);
+      continue;
+    }
+    log::Debug("definitions", "job_no={} version={}: {}", key.job.job_no.value(), key.job.version,
+               resolved.error().message);
+    found->unreadable.insert(key);
+  }
+}
+
+DefinitionCache::Missing DefinitionCache::MissingOf(const std::vector<RunDefinitionKey>& keys,
+                                                    Found* found) {
+  Missing missing;
+  std::set<RunDefinitionKey> seen;
+  for (const RunDefinitionKey& key : keys) {
+    if (found->definitions.contains(key) || !seen.insert(key).second) continue;
+    if (IsOfNoNode(key)) {
+      found->unreadable.insert(key);
+    } else if (auto known = Cached(key)) {
       found->definitions[key] = std::move(known);
+    } else if (const auto of_version = Cached({.job = key.job})) {
+      Add({key}, of_version, found);
     } else {
-      missing.insert(key);
+      missing[key.job].push_back(key);
     }
   }
   const SteadyTime now = clock_.Steady();
   MutexLock lock(mu_);
-  std::erase_if(missing, [&](const JobVersionKey& key) REQUIRES(mu_) {
-    const auto at = unreadable_until_.find(key);
+  std::erase_if(missing, [&](const auto& entry) REQUIRES(mu_) {
+    const auto at = unreadable_until_.find(entry.first);
     if (at == unreadable_until_.end() || now >= at->second) return false;
-    found->unreadable.insert(key);
+    found->unreadable.insert(entry.second.begin(), entry.second.end());
     return true;
   });
-  return {missing.begin(), missing.end()};
+  return missing;
 }
 
-Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<JobVersionKey>& keys) {
+Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<RunDefinitionKey>& keys) {
   Found found;
-  std::vector<JobVersionKey> missing = MissingOf(keys, &found);
+  const Missing missing = MissingOf(keys, &found);
+  std::vector<JobVersionKey> versions;
+  for (const auto& [version, of_runs] : missing) {
+    versions.push_back(version);
+    if (versions.size() < kBatchRowsMax) continue;
+    CARILLON_TRY(Read(std::exchange(versions, {}), missing, &found));
+  }
+  if (!versions.empty()) CARILLON_TRY(Read(versions, missing, &found));
+  return found;
+}
+
+Status DefinitionCache::Read(const std::vector<JobVersionKey>& versions, const Missing& missing,
+                             Found* found) {
   std::vector<JobVersionKey> unreadable;
-  for (size_t from = 0; from < missing.size(); from += kBatchRowsMax) {
-    const auto begin = missing.begin() + static_cast<long>(from);
-    const auto count = std::min(missing.size() - from, kBatchRowsMax);
-    CARILLON_ASSIGN_OR_RETURN(std::vector<JobVersionRecord> records,
-                              store_.LoadDefinitions({begin, begin + static_cast<long>(count)}));
-    for (JobVersionRecord& record : records) {
-      const JobVersionKey key{record.job_no, record.version};
-      if (!record.readable) {
-        unreadable.push_back(key);
-        continue;
-      }
-      const auto definition = std::make_shared<const Definition>(std::move(record), calendars_);
-      found.definitions[key] = definition;
-      Put(key, definition);
+  CARILLON_ASSIGN_OR_RETURN(std::vector<JobVersionRecord> records,
+                            store_.LoadDefinitions(versions));
+  for (JobVersionRecord& record : records) {
+    const JobVersionKey version{record.job_no, record.version};
+    const std::vector<RunDefinitionKey>& of_runs = missing.at(version);
+    if (!record.readable) {
+      unreadable.push_back(version);
+      found->unreadable.insert(of_runs.begin(), of_runs.end());
+      continue;
     }
+    const auto definition = std::make_shared<const Definition>(std::move(record), calendars_);
+    Put({.job = version}, definition);
+    Add(of_runs, definition, found);
   }
   Remember(unreadable);
-  found.unreadable.insert(unreadable.begin(), unreadable.end());
-  return found;
+  return {};
 }
 
 void DefinitionCache::Remember(const std::vector<JobVersionKey>& unreadable) {
@@ -211,8 +311,9 @@ size_t DefinitionCache::size() const {
   return entries_.size();
 }
 
-void DefinitionCache::Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition) {
-  const size_t bytes = BytesOf(definition->record());
+void DefinitionCache::Put(const RunDefinitionKey& key,
+                          std::shared_ptr<const Definition> definition) {
+  const size_t bytes = BytesOf(key, *definition);
   MutexLock lock(mu_);
   if (entries_.count(key) > 0) return;
   by_use_.push_front({key, std::move(definition), bytes});

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/nodes/run_definition.h"
 #include "common/domain/run/run_kind.h"
 #include "scheduler/assign/bisect.h"
 #include "scheduler/settings/new_fields.h"
@@ -93,6 +94,7 @@ ClaimRequest WorkflowLoop::RequestOf(const DueWorkflow& due) const {
                        .job_no = run.job_no,
                        .attempt = run.attempt,
                        .def_version = run.def_version};
+  if (NodePositionOf(run.key)) request.rules = RulesOf(run);
   request.overlap = due.overlap;
   request.late_after = due.late_after;
   request.keep_zone = ports_.upgrade.FeatureOn(kFireDateMigration);

@@ -28,7 +28,7 @@ bool NeedsNoExecutor(const PendingRun& run, const Definition& definition) {
 
 void RunPreparation::MakeReady(TrackedRun& tracked, SteadyTime now) {
   if (NeedsExtras(tracked.run)) return AskParameters(tracked, now);
-  tracked.definition = ports_.definitions.Get({tracked.run.job_no, tracked.run.def_version});
+  tracked.definition = ports_.definitions.Get(DefinitionKeyOf(tracked.run));
   if (tracked.definition != nullptr) return GoOn(tracked, now);
   places_.runs().Move(tracked, Place::kUndefined, now);
   undefined_.push_back(tracked.run.key);
@@ -61,12 +61,12 @@ void RunPreparation::LoadDefinitions(SteadyTime now) {
 void RunPreparation::LoadSomeDefinitions(SteadyTime now) {
   const size_t count = std::min(undefined_.size(), kDefinitionsPerRead);
   std::vector<TrackedRun*> waiting;
-  std::vector<JobVersionKey> keys;
+  std::vector<RunDefinitionKey> keys;
   for (size_t i = 0; i < count; ++i) {
     TrackedRun* tracked = places_.runs().Find(undefined_[i]);
     if (tracked == nullptr || tracked->place != Place::kUndefined) continue;
     waiting.push_back(tracked);
-    keys.push_back({tracked->run.job_no, tracked->run.def_version});
+    keys.push_back(DefinitionKeyOf(tracked->run));
   }
   const auto found = ports_.definitions.Load(keys);
   if (!found.ok()) {
@@ -83,7 +83,7 @@ void RunPreparation::LoadSomeDefinitions(SteadyTime now) {
 
 void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::Found& found,
                                     SteadyTime now) {
-  const JobVersionKey key{tracked.run.job_no, tracked.run.def_version};
+  const RunDefinitionKey key = DefinitionKeyOf(tracked.run);
   if (found.unreadable.contains(key)) {
     // The run stays due in the store, and the sweep offers it again until the row is repaired.
     ports_.metrics.counter("carillon_runs_waiting_total", "unreadable_definition").Add();

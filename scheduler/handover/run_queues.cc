@@ -14,11 +14,16 @@ PendingRun ToPendingRun(const RunRow& row, Epoch epoch) {
                  .kind = row.kind,
                  .flags = row.flags,
                  .shard_total = row.shard_total};
-  if (!row.pinned_executor.empty()) {
-    run.extras =
-        std::make_shared<const RunExtras>(RunExtras{.pinned_executor = row.pinned_executor});
+  if (!row.pinned_executor.empty() || !row.rules.empty()) {
+    run.extras = std::make_shared<const RunExtras>(
+        RunExtras{.pinned_executor = row.pinned_executor, .rules = row.rules});
   }
   return run;
+}
+
+const std::string& RulesOf(const PendingRun& run) {
+  static const std::string kNone;
+  return run.extras == nullptr ? kNone : run.extras->rules;
 }
 
 }  // namespace carillon::scheduler

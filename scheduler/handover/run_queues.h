@@ -22,6 +22,7 @@ struct RunExtras {
   ExecutorId pinned_executor = {};  // empty = any executor
   bool request_loaded = false;      // `request` was read from the store
   RunRequest request = {};          // the caller's overrides of parameters
+  std::string rules = {};           // RunRow::rules
 };
 
 struct PendingRun {
@@ -40,10 +41,15 @@ struct PendingRun {
   std::shared_ptr<const RunExtras> extras = {};
 };
 
-// True for a run whose request is not loaded yet. Such a run cannot be dispatched.
+// True for a run whose request, or whose own rules, are not loaded yet. Such a run cannot be
+// dispatched.
 inline bool NeedsExtras(const PendingRun& run) {
-  return HasRequest(run.kind, run.flags) && (run.extras == nullptr || !run.extras->request_loaded);
+  const bool has_some = HasRequest(run.kind, run.flags) || (run.flags & run_flag::kRules) != 0;
+  return has_some && (run.extras == nullptr || !run.extras->request_loaded);
 }
+
+// RunRow::rules, as far as they are loaded.
+const std::string& RulesOf(const PendingRun& run);
 
 PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
 

@@ -222,9 +222,9 @@ void Member::Rooms::ForgetStore() {
 // Loads the definitions of the runs into the cache. An error is only counted. When a run is due and
 // the cache does not have its definition, the firing loop reads the definition from the store.
 void Member::Rooms::WarmDefinitions(const std::vector<PendingRun>& runs) {
-  std::vector<JobVersionKey> keys;
+  std::vector<RunDefinitionKey> keys;
   keys.reserve(runs.size());
-  for (const PendingRun& run : runs) keys.push_back({run.job_no, run.def_version});
+  for (const PendingRun& run : runs) keys.push_back(DefinitionKeyOf(run));
   const auto loaded = definitions.Load(keys);
   if (!loaded.ok()) {
     ports.metrics.counter("carillon_store_errors_total", ErrorCodeName(loaded.code())).Add();

@@ -64,10 +64,11 @@ struct Member::Rooms {
   void MakeNotify();
   void MakeEventReader();
   ShedStorm LastStorm();
-  // Returns how late runs of these job versions may start without a notification. Zero means any
-  // lateness: no notification is sent.
-  std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
+  // Returns how late these runs may start without a notification. Zero means any lateness: no
+  // notification is sent.
+  std::vector<Duration> LateLimits(const std::vector<const RunRow*>& runs);
   Duration LateLimit(const ClaimRequest& request);
+  Duration LateLimitOf(const Definition* definition);  // null: not known
 
   // Each of these builds a room with its ports and options (member_rooms_make.cc).
   SegmentOwner MakeOwner();

@@ -211,9 +211,7 @@ FiringLoop Member::Rooms::MakeFiring() {
        .begin_workflow =
            [this](const PendingRun& run, const Definition& definition) {
              const JobDefinition& job = definition.job();
-             const ClaimRequest claim{
-                 .key = run.key, .job_no = run.job_no, .def_version = run.def_version};
-             const Duration late_after = FansOut(job) ? LateLimit(claim) : Duration{};
+             const Duration late_after = FansOut(job) ? LateLimitOf(&definition) : Duration{};
              DueWorkflow due = ToDue(run, job, late_after);
              due.rendered = PlacesByTemplate(run, definition);
              const bool taken = workflows.Add(std::move(due)).ok();
@@ -365,7 +363,7 @@ void Member::Rooms::MakeNotify() {
                          .segments = segments,
                          .fences = fences,
                          .metrics = ports.metrics},
-        [this](const std::vector<JobVersionKey>& keys) { return LateLimits(keys); });
+        [this](const std::vector<const RunRow*>& runs) { return LateLimits(runs); });
     steppers.push_back(late_watch.get());
     shed_watch = std::make_unique<ShedWatch>(ShedWatch::Ports{.notices = ports.stores.notices,
                                                               .cluster = cluster,
@@ -390,8 +388,10 @@ ShedStorm Member::Rooms::LastStorm() {
   return last;
 }
 
-std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>& keys) {
+std::vector<Duration> Member::Rooms::LateLimits(const std::vector<const RunRow*>& runs) {
   const NotifyDefaults& defaults = ports.sender->options().defaults;
+  std::vector<RunDefinitionKey> keys;
+  for (const RunRow* run : runs) keys.push_back(DefinitionKeyOf(*run));
   std::vector<Duration> limits(keys.size());
   const auto found = definitions.Load(keys);
   if (!found.ok()) return limits;
@@ -406,9 +406,12 @@ std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>
 // Uses the cached definition. For runs that this member dispatched, it normally exists. If there is
 // none, as for runs that an earlier owner dispatched, the cluster's defaults apply.
 Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
+  return LateLimitOf(definitions.Get(DefinitionKeyOf(request)).get());
+}
+
+Duration Member::Rooms::LateLimitOf(const Definition* definition) {
   if (ports.sender == nullptr || !ports.sender->options().enabled()) return {};
-  const auto definition = definitions.Get({request.job_no, request.def_version});
-  return LateNoticeAfter(definition ? definition->job().notify : NotifyRules{},
+  return LateNoticeAfter(definition != nullptr ? definition->job().notify : NotifyRules{},
                          ports.sender->options().defaults);
 }
 

@@ -51,7 +51,6 @@ bool LateWatch::LookAtPage(WallTime cluster_now) {
 
 std::vector<Notice> LateWatch::LateOnes(const std::vector<RunRow>& rows, WallTime cluster_now) {
   std::vector<const RunRow*> firsts;
-  std::vector<JobVersionKey> keys;
   for (const RunRow& row : rows) {
     if (!IsFirstTry(row) || !MayBeLate(row.kind, row.flags)) continue;
     if (notified_.contains(row.key)) {
@@ -59,10 +58,9 @@ std::vector<Notice> LateWatch::LateOnes(const std::vector<RunRow>& rows, WallTim
       continue;
     }
     firsts.push_back(&row);
-    keys.push_back({row.job_no, row.def_version});
   }
-  if (keys.empty()) return {};
-  const std::vector<Duration> limits = limits_(keys);
+  if (firsts.empty()) return {};
+  const std::vector<Duration> limits = limits_(firsts);
   std::vector<Notice> late;
   for (size_t i = 0; i < firsts.size(); ++i) {
     const RunRow& row = *firsts[i];

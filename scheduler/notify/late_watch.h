@@ -36,8 +36,8 @@ class LateWatch final : public Stepper {
     FencedWriter& fences;
     Metrics& metrics;
   };
-  // Returns for each job version how late its runs may start; zero = no limit, or not known.
-  using Limits = std::function<std::vector<Duration>(const std::vector<JobVersionKey>&)>;
+  // Returns how late each run may start; zero = no limit, or not known.
+  using Limits = std::function<std::vector<Duration>(const std::vector<const RunRow*>&)>;
   LateWatch(const Ports& ports, Limits limits) : ports_(ports), limits_(std::move(limits)) {}
 
   SteadyTime Step(SteadyTime now) override;

@@ -27,6 +27,7 @@ SteadyTime ParameterLoader::Step(SteadyTime now) {
     RunExtras extras = run.extras ? *run.extras : RunExtras{};
     extras.request_loaded = true;
     extras.request = *request;
+    if (!extras.request.rules.empty()) extras.rules = extras.request.rules;
     run.extras = std::make_shared<const RunExtras>(std::move(extras));
     loaded.push_back(std::move(run));
   }

@@ -153,6 +153,8 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   if (row->job_no != request.job_no || row->def_version != request.def_version) {
     return refuse(ClaimReason::kVersionMoved);
   }
+  // It was released after they had been read.
+  if (request.rules && *request.rules != row->rules) return refuse(ClaimReason::kVersionMoved);
   if (row->due == kNever) return refuse(ClaimReason::kPaused);
   if (row->due == kQueued) return refuse(ClaimReason::kWaitsForSlot);
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);

@@ -81,6 +81,9 @@ struct ClaimRequest {
   // The claim was probably accepted before, so it is not decided as a plain claim (plain.h).
   bool repeated = false;
   bool pinned = false;  // its row names an executor, as far as the owner knows: likewise
+  // RunRow::rules by which the fields above were set: the row must still have them. nullopt: the
+  // run cannot have any.
+  std::optional<std::string> rules = {};
   // Refuse new attempts for this reason; a repeated claim is still confirmed.
   ClaimReason hold_back = ClaimReason::kNone;
 };

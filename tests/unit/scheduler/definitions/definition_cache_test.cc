@@ -13,7 +13,7 @@ class DefinitionCacheTest : public test::RoomTest {
     job.command = "true";
     for (int i = 0; i < 10; ++i) {
       const StoredJob stored = CreateJob(prefix + std::to_string(i), job);
-      EXPECT_TRUE(cache.Load({{stored.job_no, stored.version}}).ok());
+      EXPECT_TRUE(cache.Load({{.job = {stored.job_no, stored.version}}}).ok());
     }
     return cache.size();
   }
@@ -63,7 +63,7 @@ TEST_F(DefinitionCacheTest, ARunHasTheScheduleThatMadeIt) {
   job.schedules[1].parameters["x"] = int64_t{2};
   const StoredJob stored = CreateJob("job", job);
   DefinitionCache cache(clock_, faults_.firing, {});
-  const JobVersionKey key{stored.job_no, stored.version};
+  const RunDefinitionKey key{.job = {stored.job_no, stored.version}};
   const auto definition = cache.Load({key})->definitions.at(key);
   const WallTime fire = FromUnixMicros(3'600'000'000);
   for (size_t i = 0; i < 2; ++i) {
@@ -79,7 +79,7 @@ TEST_F(DefinitionCacheTest, ARunHasTheScheduleThatMadeIt) {
 
 TEST_F(DefinitionCacheTest, ForgottenOnesAreReadAgain) {
   const StoredJob job = CreateNoop("job");
-  const JobVersionKey key{job.job_no, job.version};
+  const RunDefinitionKey key{.job = {job.job_no, job.version}};
   DefinitionCache cache(clock_, faults_.firing, {});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.Load({key})->definitions.contains(key));
   EXPECT_EQ(faults_.plan.calls("LoadDefinitions"), 1);
@@ -92,7 +92,7 @@ TEST_F(DefinitionCacheTest, ForgottenOnesAreReadAgain) {
 
 TEST_F(DefinitionCacheTest, UnreadableOneIsAskedForAgainAfterAWhile) {
   const StoredJob job = CreateNoop("job");
-  const JobVersionKey key{job.job_no, job.version};
+  const RunDefinitionKey key{.job = {job.job_no, job.version}};
   DefinitionCache cache(clock_, faults_.firing, {});
   stores_.DamageDefinition(job.job_id, job.version, true);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.Load({key})->unreadable.contains(key));

@@ -425,8 +425,8 @@ TEST_F(NotifierTest, RunsAreNotLateBeforeTheyAreDue) {
                    .segments = table_,
                    .fences = fences_,
                    .metrics = metrics_},
-                  [](const std::vector<JobVersionKey>& keys) {
-                    return std::vector<Duration>(keys.size(), 10s);
+                  [](const std::vector<const RunRow*>& runs) {
+                    return std::vector<Duration>(runs.size(), 10s);
                   });
   const auto look = [&](Duration by) {
     clock_.Advance(by);
@@ -467,9 +467,9 @@ TEST_F(NotifierTest, RunsThatWaitTooLongAreLateOnce) {
                    .segments = table_,
                    .fences = fences_,
                    .metrics = metrics_},
-                  [&asked](const std::vector<JobVersionKey>& keys) {
-                    asked += static_cast<int>(keys.size());
-                    return std::vector<Duration>(keys.size(), 10s);
+                  [&asked](const std::vector<const RunRow*>& runs) {
+                    asked += static_cast<int>(runs.size());
+                    return std::vector<Duration>(runs.size(), 10s);
                   });
   const auto look = [&](Duration by) {
     clock_.Advance(by);
