@@ -18,7 +18,7 @@ constexpr int kDepthMax = 32;  // of lists and objects in an item
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-int ValueOfHex(char c) {
+int HexDigit(char c) {
   if (IsDigit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -176,7 +176,7 @@ class ListReader {
   Result<uint32_t> ReadHex() {
     uint32_t code = 0;
     for (int i = 0; i < 4; ++i) {
-      const int digit = at_ < text_.size() ? ValueOfHex(text_[at_]) : -1;
+      const int digit = at_ < text_.size() ? HexDigit(text_[at_]) : -1;
       if (digit < 0) return Wrong("an unknown escape in a text");
       code = code * 16 + static_cast<uint32_t>(digit);
       ++at_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/domain/job_text.h"
+#include "common/domain/nodes/mapped_items.h"
 #include "common/domain/template/fire_date.h"
 #include "common/domain/template/template_text.h"
 
@@ -17,20 +18,35 @@ using Kind = NodeExpression::Kind;
 constexpr std::string_view kNodesPrefix = "nodes.";
 constexpr std::string_view kParametersPrefix = "workflow.parameters.";
 constexpr std::string_view kRunId = "workflow.run_id";
+constexpr std::string_view kState = "workflow.state";
+constexpr std::string_view kMessage = "message";
 constexpr std::string_view kOutputsPrefix = "outputs.";
 constexpr std::string_view kFireTime = "fire_time";
 
 Error UnknownExpression(std::string_view text) {
-  return TemplateError(
-      fmt::format("unknown expression '{}'; known are nodes.ID.outputs.NAME, nodes.ID.state, "
-                  "nodes.ID.exit_code, workflow.parameters.NAME, workflow.run_id, fire_time, "
-                  "fire_date and fire_time.local; write {{{{{{{{ for a literal {{{{",
-                  text.substr(0, kPlaceholderShownMax)));
+  return TemplateError(fmt::format(
+      "unknown expression '{}'; known are nodes.ID.outputs.NAME, nodes.ID.state, "
+      "nodes.ID.exit_code, workflow.parameters.NAME, workflow.run_id, "
+      "workflow.state, fire_time, fire_date and fire_time.local; write {{{{{{{{ for a literal {{{{",
+      text.substr(0, kPlaceholderShownMax)));
 }
 
+// Has a code of its own until it leaves this file.
 Error NoValue(std::string_view text, std::string_view why) {
-  return TemplateError(
+  Error error = TemplateError(
       fmt::format("'{}' has no value: {}", text.substr(0, kPlaceholderShownMax), why));
+  error.code = ErrorCode::kNotFound;
+  return error;
+}
+
+// The value of {{workflow.state}}.
+std::string_view StateName(RunState state) {
+  switch (state) {
+    case RunState::kFailed: return "failed";
+    case RunState::kTimedOut: return "timed_out";
+    case RunState::kCancelled: return "cancelled";
+    default: return "completed";
+  }
 }
 
 struct Filled {
@@ -86,6 +102,10 @@ class Renderer {
     CARILLON_ASSIGN_OR_RETURN(const NodeExpression expression, ParseNodeExpression(text));
     if (expression.kind == Kind::kWorkflowRunId) return Filled{EncodeRunId(facts_.run)};
     if (expression.kind == Kind::kFire) return FireOf(expression.name);
+    if (expression.kind == Kind::kWorkflowState) {
+      if (facts_.state) return Filled{std::string(StateName(*facts_.state))};
+      return NoValue(text, "the nodes that are not finally have not ended");
+    }
     if (expression.kind == Kind::kWorkflowParameter) {
       const auto found = facts_.parameters.find(expression.name);
       if (found != facts_.parameters.end()) {
@@ -129,6 +149,7 @@ class Renderer {
 
 Result<NodeExpression> ParseNodeExpression(std::string_view text) {
   if (text == kRunId) return NodeExpression{.kind = Kind::kWorkflowRunId};
+  if (text == kState) return NodeExpression{.kind = Kind::kWorkflowState};
   if (text == kFireTime || IsFireDate(text)) {
     if (text != kFireTime) CARILLON_TRY(ParseFireDate(text));
     return NodeExpression{.kind = Kind::kFire, .name = std::string(text)};
@@ -175,31 +196,81 @@ Result<std::vector<NodeExpression>> ExpressionsOf(const ParameterValue& value) {
 
 std::set<std::string> ParametersWithOutputs(const WorkflowNode& node) {
   std::set<std::string> names;
-  for (const auto& [name, value] : node.parameters) {
+  const auto add = [&names](const std::string& name, const ParameterValue& value) {
     const auto expressions = ExpressionsOf(value);
-    if (!expressions.ok()) continue;
+    if (!expressions.ok()) return;
     for (const NodeExpression& one : *expressions) {
       if (one.kind == Kind::kOutput) names.insert(name);
     }
-  }
+  };
+  for (const auto& [name, value] : node.parameters) add(name, value);
+  if (!node.over.empty()) add(node.as, node.over);
   return names;
 }
+
+namespace {
+
+Error Misplaced(const Error& error, std::string pointer) {
+  return {ErrorCode::kInvalid, error.message, std::move(pointer)};
+}
+
+Status RenderItems(const Renderer& renderer, const WorkflowNode& node,
+                   RenderedParameters& rendered) {
+  auto list = renderer.Render(node.over);
+  if (!list.ok()) return Misplaced(list.error(), "/over");
+  CARILLON_ASSIGN_OR_RETURN(rendered.items, ItemsOf(list->value));
+  if (list->untrusted) rendered.untrusted.insert(node.as);
+  return {};
+}
+
+}  // namespace
 
 Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
                                                 const NodeRows& rows, const WorkflowFacts& facts) {
   const Renderer renderer(graph, rows, facts);
   RenderedParameters rendered{.time_zone = facts.time_zone};
-  for (const auto& [name, value] : graph.node(position).parameters) {
+  const WorkflowNode& node = graph.node(position);
+  for (const auto& [name, value] : node.parameters) {
     auto filled = renderer.Render(value);
-    if (!filled.ok()) {
-      return Error{ErrorCode::kInvalid, filled.error().message,
-                   "/parameters/" + EscapePointer(name)};
-    }
+    if (!filled.ok()) return Misplaced(filled.error(), "/parameters/" + EscapePointer(name));
     rendered.values[name] = std::move(filled->value);
     if (filled->untrusted) rendered.untrusted.insert(name);
   }
   CARILLON_TRY(ValidateParameters(rendered.values));
+  if (!node.over.empty()) CARILLON_TRY(RenderItems(renderer, node, rendered));
   return rendered;
+}
+
+Result<RenderedParameters> RenderApproval(const WorkflowGraph& graph, size_t position,
+                                          const NodeRows& rows, const WorkflowFacts& facts) {
+  RenderedParameters rendered{.time_zone = facts.time_zone};
+  const std::optional<Approval>& approval = graph.node(position).approval;
+  if (!approval || approval->message.empty()) return rendered;
+  auto message = Renderer(graph, rows, facts).Render(approval->message);
+  if (!message.ok()) return Misplaced(message.error(), "/approval/message");
+  const std::string name(kMessage);
+  rendered.values[name] = ParameterText(message->value);
+  if (message->untrusted) rendered.untrusted.insert(name);
+  const Status fits = ValidateParameters(rendered.values);
+  if (!fits.ok()) return Misplaced(fits.error(), "/approval/message");
+  return rendered;
+}
+
+Result<Outputs> RenderWorkflowOutputs(const WorkflowGraph& graph, const NodeRows& rows,
+                                      const WorkflowFacts& facts) {
+  const Renderer renderer(graph, rows, facts);
+  Outputs outputs;
+  for (const auto& [name, text] : graph.outputs()) {
+    auto value = renderer.Render(text);
+    if (value.ok()) {
+      outputs[name] = ParameterText(value->value);
+    } else if (value.code() != ErrorCode::kNotFound) {
+      return Misplaced(value.error(), "/outputs/" + EscapePointer(name));
+    }
+  }
+  const Status fits = CheckOutputs(outputs);
+  if (!fits.ok()) return Misplaced(fits.error(), "/outputs");
+  return outputs;
 }
 
 }  // namespace carillon

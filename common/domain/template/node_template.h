@@ -59,7 +59,8 @@ Result<NodeExpression> ParseNodeExpression(std::string_view text);
 // have none.
 Result<std::vector<NodeExpression>> ExpressionsOf(const ParameterValue& value);
 
-// Names of the parameters that contain an output. Values that cannot be parsed contain none.
+// Names of the parameters that contain an output, with that of the item of a mapped node. Values
+// that cannot be parsed contain none.
 std::set<std::string> ParametersWithOutputs(const WorkflowNode& node);
 
 // The workflow run of which the node is a part.
@@ -82,10 +83,16 @@ struct RenderedParameters {
 
   bool operator==(const RenderedParameters&) const = default;
 };
+// With the items of a mapped node; they are as untrusted as its list, under the name `as`.
+//
 // An upstream node that has not ended yet (possible under trigger rules other than `all`), or that
 // was skipped, has a state but no exit code and no outputs; PENDING and RUNNING are states too.
 Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
                                                 const NodeRows& rows, const WorkflowFacts& facts);
+
+// The message of an approval, as its parameter `message`.
+Result<RenderedParameters> RenderApproval(const WorkflowGraph& graph, size_t position,
+                                          const NodeRows& rows, const WorkflowFacts& facts);
 
 // The outputs of the workflow run itself (WorkflowDefinition::outputs). One whose placeholder has
 // no value is left out. kInvalid: they are larger than outputs may be.

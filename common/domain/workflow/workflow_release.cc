@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/job/fan_out.h"
 #include "common/domain/job/parameter_rules.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/template/command_parameters.h"
 
 namespace carillon {
@@ -15,6 +17,30 @@ constexpr size_t kNamedFailures = 10;
 
 NodeRelease Skipped(std::string_view reason, std::string error = {}) {
   return {.skip = reason, .error = std::move(error)};
+}
+
+NodeRelease BadParameters(const Error& error) {
+  return Skipped(reason::kBadParameters, fmt::format("{}: {}", error.pointer, error.message));
+}
+
+// The parameters of every part of a mapped node, or of the one run.
+Status CheckGiven(const WorkflowNode& node, const RenderedParameters& rendered,
+                  const JobDefinition& definition) {
+  if (node.over.empty()) return CheckGivenParameters(definition, rendered.values);
+  if (definition.workflow || FansOut(definition)) {
+    return Error{ErrorCode::kInvalid,
+                 "the job is a workflow, or fans out itself, so it cannot run for each item",
+                 "/over"};
+  }
+  Parameters values = rendered.values;
+  for (size_t i = 0; i < rendered.items.size(); ++i) {
+    values[node.as] = rendered.items[i];
+    const Status fits = CheckGivenParameters(definition, values);
+    if (fits.ok()) continue;
+    return Error{ErrorCode::kInvalid, fmt::format("item {}: {}", i + 1, fits.error().message),
+                 fits.error().pointer};
+  }
+  return {};
 }
 
 }  // namespace
@@ -27,15 +53,10 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
     return Skipped(reason::kForbidden, std::move(refusal));
   }
   auto rendered = RenderNodeParameters(graph, position, rows, facts);
-  if (!rendered.ok()) {
-    return Skipped(reason::kBadParameters,
-                   fmt::format("{}: {}", rendered.error().pointer, rendered.error().message));
-  }
-  const Status fit = CheckGivenParameters(definition, rendered->values);
-  if (!fit.ok()) {
-    return Skipped(reason::kBadParameters,
-                   fmt::format("{}: {}", fit.error().pointer, fit.error().message));
-  }
+  if (!rendered.ok()) return BadParameters(rendered.error());
+  const WorkflowNode& node = graph.node(position);
+  const Status fit = CheckGiven(node, *rendered, definition);
+  if (!fit.ok()) return BadParameters(fit.error());
   for (const std::string& name : CommandParameters(definition)) {
     if (!rendered->untrusted.contains(name)) continue;
     return Skipped(reason::kUnsafeParameter,
@@ -46,8 +67,18 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
   if (definition.workflow && !rendered->values.empty()) {
     for (const Backer& backer : facts.backers) rendered->given_by.insert(backer.user_id);
   }
+  RunRules rules = RulesOfNode(node);
+  if (!node.over.empty()) rules.items = static_cast<int64_t>(rendered->items.size());
   return {.parameters = std::move(*rendered),
-          .flags = BehalfFlag(facts.backers, definition.user_id)};
+          .flags = BehalfFlag(facts.backers, definition.user_id),
+          .rules = ToText(rules)};
+}
+
+NodeRelease DecideOpening(const WorkflowGraph& graph, size_t position, const NodeRows& rows,
+                          const WorkflowFacts& facts) {
+  auto rendered = RenderApproval(graph, position, rows, facts);
+  if (!rendered.ok()) return BadParameters(rendered.error());
+  return {.parameters = std::move(*rendered), .rules = ToText(RulesOfNode(graph.node(position)))};
 }
 
 std::string FailureSentence(const WorkflowGraph& graph, const std::vector<size_t>& failures) {

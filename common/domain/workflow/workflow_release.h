@@ -35,7 +35,8 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
                           const WorkflowFacts& facts, const JobRow& job,
                           const JobDefinition& definition);
 
-// Decides about an approval that opens: its parameter `message`, or why it is skipped instead.
+// Decides about an approval that opens: its parameter `message`, or why it is skipped instead; and
+// about a wait, which has only the type among its rules.
 NodeRelease DecideOpening(const WorkflowGraph& graph, size_t position, const NodeRows& rows,
                           const WorkflowFacts& facts);
 
