@@ -19,7 +19,8 @@ RetryRules RetryRulesOf(const JobDefinition& job) {
                    .backoff = job.retry_backoff,
                    .on_lost = job.on_lost,
                    .conditions = {.retry_on = ReadRetryConditions(job.retry_on),
-                                  .no_retry_on = ReadRetryConditions(job.no_retry_on)}};
+                                  .no_retry_on = ReadRetryConditions(job.no_retry_on)},
+                   .presume_dead = std::chrono::seconds(job.presume_dead_s)};
   for (const int64_t seconds : job.retry_intervals_s) {
     rules.intervals.push_back(std::chrono::seconds(seconds));
   }

@@ -128,7 +128,9 @@ std::vector<JobId> UpstreamOf(const JobDefinition& definition) {
 std::vector<JobId> NodeJobsOf(const JobDefinition& definition) {
   std::set<JobId> named;
   if (definition.workflow) {
-    for (const WorkflowNode& node : definition.workflow->nodes) named.insert(node.job);
+    for (const WorkflowNode& node : definition.workflow->nodes) {
+      if (!RunsNoJob(node)) named.insert(node.job);
+    }
   }
   return {named.begin(), named.end()};
 }
