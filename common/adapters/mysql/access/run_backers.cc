@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/access/auth_rows.h"
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/run_rows/job_owner.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/parts/run_part.h"
@@ -37,7 +38,7 @@ Result<Backer> ReadBacker(Session& session, const std::string& user_id, Backer::
   return ReadBackerRow(session, rows, 1, user_id, part);
 }
 
-Result<std::string> OwnerOf(Session& session, JobNo workflow) {
+Result<std::string> ReadOwner(Session& session, JobNo workflow) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT user_id FROM jobs WHERE job_no = ?", {workflow.value()}));
   if (rows.Next()) return rows.Text(1);
@@ -56,7 +57,7 @@ Labels LabelsOf(const std::string& text) {
 Result<std::vector<Backer>> ReadBackers(Session& session, JobNo workflow,
                                         const std::set<std::string>& givers) {
   std::vector<Backer> backers;
-  CARILLON_ASSIGN_OR_RETURN(const std::string owner, OwnerOf(session, workflow));
+  CARILLON_ASSIGN_OR_RETURN(const std::string owner, ReadOwner(session, workflow));
   if (!owner.empty()) {
     CARILLON_ASSIGN_OR_RETURN(Backer backer,
                               ReadBacker(session, owner, Backer::Part::kOwnsWorkflow));
@@ -84,8 +85,9 @@ Result<std::map<RunKey, std::string>> ReadRefusals(Session& session,
           kUserColumns) +
       KeyedRuns("w BIGINT UNSIGNED PATH '$[3]'") +
       " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s "
-      "AND r.shard = k.h STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = r.job_no "
-      "LEFT JOIN job_versions v FORCE INDEX (PRIMARY) ON v.job_no = j.job_no AND v.version = "
+      "AND r.shard = k.h STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = " +
+      OwnerNumber("r.job_no") +
+      " LEFT JOIN job_versions v FORCE INDEX (PRIMARY) ON v.job_no = j.job_no AND v.version = "
       "j.version "
       "LEFT JOIN workflow_runs w FORCE INDEX (PRIMARY) ON w.no = k.w "
       "LEFT JOIN jobs o FORCE INDEX (PRIMARY) ON o.job_no = w.job_no "

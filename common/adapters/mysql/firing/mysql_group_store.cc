@@ -13,6 +13,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/client/union_all.h"
+#include "common/adapters/mysql/run_rows/job_owner.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/slots/group_slots.h"
 
@@ -27,8 +28,9 @@ struct GroupRow {
 const std::string kGroupColumns =
     "SELECT g.group_no, g.name, g.slot_limit, g.updated_us, (SELECT COUNT(*) FROM run_waits w "
     "FORCE INDEX (by_group) WHERE w.group_no = g.group_no), (SELECT COUNT(*) FROM "
-    "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0), g.per_us FROM "
-    "concurrency_groups g";
+    "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0) + (SELECT "
+    "COUNT(*) FROM workflow_groups x FORCE INDEX (PRIMARY) WHERE x.group_no = g.group_no), "
+    "g.per_us FROM concurrency_groups g";
 
 GroupRow ReadGroup(const Rows& rows) {
   return {.group_no = GroupNo(rows.Unsigned(1)),
@@ -162,8 +164,8 @@ std::string JoinRunsAndJobs(std::string_view table) {
   return fmt::format(
       " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = {0}.fire_us AND "
       "r.schedule_id = {0}.schedule_id AND r.shard = {0}.shard STRAIGHT_JOIN jobs j FORCE INDEX "
-      "(PRIMARY) ON j.job_no = r.job_no",
-      table);
+      "(PRIMARY) ON j.job_no = {1}",
+      table, OwnerNumber("r.job_no"));
 }
 
 Result<std::vector<GroupRun>> ReadHolders(Session& session, Incarnations& incarnations,
@@ -325,12 +327,16 @@ Status MysqlGroupStore::DeleteGroup(const std::string& name) {
     if (!group_no) return NoGroup(name);
     {
       CARILLON_ASSIGN_OR_RETURN(
-          Rows rows, session.Query("SELECT j.job_id FROM jobs j FORCE INDEX (by_group) WHERE "
-                                   "j.group_no = ? AND j.deleted = 0 LIMIT 1",
-                                   {group_no->value()}));
+          Rows rows,
+          session.Query("(SELECT j.job_id, 'job' FROM jobs j FORCE INDEX (by_group) WHERE "
+                        "j.group_no = ? AND j.deleted = 0 LIMIT 1) UNION ALL (SELECT j.job_id, "
+                        "'workflow' FROM workflow_groups w FORCE INDEX (PRIMARY) STRAIGHT_JOIN "
+                        "jobs j FORCE INDEX (PRIMARY) ON j.job_no = w.job_no WHERE w.group_no = ? "
+                        "LIMIT 1)",
+                        {group_no->value(), group_no->value()}));
       if (rows.Next()) {
-        return {ErrorCode::kConflict,
-                fmt::format("concurrency group {} is used by job {}", name, rows.Text(1))};
+        return {ErrorCode::kConflict, fmt::format("concurrency group {} is used by {} {}", name,
+                                                  rows.Text(2), rows.Text(1))};
       }
     }
     CARILLON_TRY(

@@ -8,6 +8,8 @@
 #include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/job_rows/job_inserts.h"
 #include "common/adapters/mysql/job_rows/retry_columns.h"
+#include "common/adapters/mysql/job_rows/task_job_rows.h"
+#include "common/adapters/mysql/run_rows/job_owner.h"
 #include "common/domain/job/job_types.h"
 #include "common/wire/json/job/job_json.h"
 
@@ -108,8 +110,8 @@ const std::string kChangingColumns =
     "name = ?, type = ?, command = ?, priority = ?, cron_expression = ?, timeout = ?, "
     "retry_count = ?, retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, "
     "overlap_policy = ?, max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, "
-    "retry_conditions = ?, pause_after_failures = ?, flags = (flags & ~6) | ?, "
-    "update_time = " +
+    "retry_conditions = ?, pause_after_failures = ?, presume_dead = ?, "
+    "flags = (flags & ~6) | ?, update_time = " +
     ToTime("?");
 
 // The texts that ChangingParams refers to.
@@ -147,6 +149,7 @@ Params ChangingParams(const StoredJobRow& job, const JoinedTexts& texts) {
           job.group.value(),
           texts.conditions,
           d.pause_after_failures,
+          d.presume_dead_s,
           ChangingFlagsOf(job),
           ToUnixMicros(job.updated)};
 }
@@ -171,7 +174,8 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type, j.flags & 4 FROM "
+      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type, j.flags & 4, "
+      "j.presume_dead FROM "
       "JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
       "(PRIMARY) ON j.job_no = k.n" +
@@ -186,7 +190,7 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     JobRow job{.job_no = JobNo(rows.Unsigned(1)),
                .version = rows.Int(2),
                .paused = rows.Int(3) == 0,
-               .deleted = rows.Int(4) != 0};
+               .deleted = rows.Int(4) == 1};  // not of the row of tasks
     job.overlap = {.policy = ParseName<OverlapPolicy>(rows.Text(5)).value_or(OverlapPolicy::kSkip),
                    .max_running = rows.Int(12),
                    .queue_max = rows.Int(13)};
@@ -213,6 +217,7 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(14)));
     job.has_dependents = rows.Int(15) != 0;
     job.waits = rows.Int(18) != 0;
+    job.retry.presume_dead = std::chrono::seconds(rows.Int(19));
     (*locked)[job.job_no] = std::move(job);
   }
   return {};
@@ -252,7 +257,7 @@ Result<StoredJobRow> LockJob(Session& session, JobNo job_no) {
 }
 
 Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
-                                                        const std::set<std::string>& names) {
+                                                        const NamedGroups& groups) {
   static const std::string statement =
       "SELECT g.name, g.group_no FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n VARCHAR(255) CHARACTER SET "
@@ -260,15 +265,15 @@ Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
       "(by_name) ON g.name = k.n" +
       ForShareOf("g");
   std::map<std::string, GroupNo> numbers;
-  if (names.empty()) return numbers;
+  if (groups.empty()) return numbers;
   JsonRows wanted;
-  for (const std::string& name : names) wanted.Begin().Add(name);
+  for (const auto& [name, pointer] : groups) wanted.Begin().Add(name);
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
   while (rows.Next()) numbers[rows.Text(1)] = GroupNo(rows.Unsigned(2));
-  for (const std::string& name : names) {
+  for (const auto& [name, pointer] : groups) {
     if (!numbers.contains(name)) {
       return Error{ErrorCode::kInvalid, fmt::format("there is no concurrency group {}", name),
-                   "/concurrency_group"};
+                   pointer};
     }
   }
   return numbers;
@@ -285,6 +290,7 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
   const Params changing = ChangingParams(job, texts);
   params.insert(params.end(), changing.begin(), changing.end());
   CARILLON_TRY(session.Execute(statement, params));
+  if (NeedsTaskJob(job.definition)) CARILLON_TRY(InsertTaskJobs(session, {job.job_no}));
   return InsertVersion(session, job, actor);
 }
 
@@ -295,6 +301,7 @@ Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& a
   Params params = ChangingParams(job, texts);
   params.push_back(job.job_no.value());
   CARILLON_TRY(session.Execute(statement, params));
+  CARILLON_TRY(WriteTaskJob(session, job.job_no, job.definition));
   return InsertVersion(session, job, actor);
 }
 
@@ -379,14 +386,16 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
 
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                                                       const std::vector<JobVersionKey>& keys) {
+  // The row of tasks has no versions, nor schedules: those of its workflow are read.
   static const std::string statement =
-      "SELECT v.job_no, v.version, j.job_id, v.definition, (SELECT GROUP_CONCAT(s.schedule_id "
-      "ORDER BY s.position) FROM job_schedules s FORCE INDEX (by_job) WHERE s.job_no = v.job_no "
+      "SELECT k.n, v.version, j.job_id, v.definition, (SELECT GROUP_CONCAT(s.schedule_id "
+      "ORDER BY s.position) FROM job_schedules s FORCE INDEX (by_job) WHERE s.job_no = k.n "
       "AND s.job_version = v.version) FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v "
-      "FORCE INDEX (PRIMARY) ON v.job_no = k.n AND v.version = k.v STRAIGHT_JOIN jobs j "
-      "FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";
+      "FORCE INDEX (PRIMARY) ON v.job_no = " +
+      OwnerNumber("k.n") +
+      " AND v.version = k.v STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";
   JsonRows wanted;
   for (const JobVersionKey& key : keys) wanted.Begin().Add(key.job_no.value()).Add(key.version);
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));

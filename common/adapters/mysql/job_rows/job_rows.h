@@ -2,13 +2,13 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/job_rows/job_filter.h"
 #include "common/adapters/mysql/job_rows/schedule_rows.h"
+#include "common/domain/nodes/node_groups.h"
 #include "common/domain/run/run_state.h"
 #include "common/ports/store/job_store.h"
 
@@ -55,9 +55,9 @@ Result<StoredJobRow> LockJob(Session& session, JobNo job_no);
 
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor);
 // Locks the rows of the groups in share mode, so that none of them is deleted before the commit,
-// and returns their numbers. kInvalid: there is no such group.
+// and returns their numbers. kInvalid, with its pointer: there is no such group.
 Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
-                                                        const std::set<std::string>& names);
+                                                        const NamedGroups& groups);
 
 // Writes everything except the ids, and a new row of job_versions. For an unreadable job only the
 // version and `deleted` are written; its definition is kept unchanged.
@@ -76,7 +76,8 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
 // Returns the SQL expression of a DATETIME column as microseconds since 1970.
 std::string FromTime(std::string_view column);
 
-// Reads definitions by version, with the job's id, without locks. Unknown versions are left out.
+// Reads definitions by version, with the job's id, without locks. Unknown versions are left out. Of
+// a row of tasks (task_jobs.h) it reads those of the workflow, with the id of the workflow.
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                                                       const std::vector<JobVersionKey>& keys);
 

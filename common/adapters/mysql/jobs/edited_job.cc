@@ -7,6 +7,9 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/nodes/for_run.h"
+#include "common/domain/nodes/node_groups.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
@@ -76,17 +79,26 @@ Status WriteSchedules(Session& session, EditedJob& edited) {
   return InsertSchedules(session, added);
 }
 
-// True if runs that wait for a group, or have a slot of one, must be looked at anew.
-bool MovesGroup(const EditedJob& edited) {
-  return edited.old_group != edited.job.group ||
+// The group that the node of the run names for it, whatever its job does; "" = none. nullopt: that
+// of the job.
+std::optional<std::string> GroupOfNode(const RunRow& row) {
+  if ((row.flags & run_flag::kRules) == 0) return std::nullopt;
+  const Result<RunRules> rules = RunRulesFromText(row.rules);
+  return rules.ok() ? rules->concurrency_group : std::nullopt;
+}
+
+// True if the run, which waits for a group or has a slot of one, must be looked at anew.
+bool MovesGroup(const EditedJob& edited, const RunRow& row) {
+  return (edited.old_group != edited.job.group && !GroupOfNode(row)) ||
          TakesSlots(edited.old_overlap) != TakesSlots(edited.job.definition.overlap_policy);
 }
 
 // While its job takes slots, a queued run has one exactly if it waits for its group. A part waits
 // for nothing else.
 bool WaitsForGroup(const EditedJob& edited, const StoredRun& run) {
-  return edited.old_group != GroupNo{} && run.row.state == RunState::kPending &&
-         run.row.due == kQueued &&
+  const std::optional<std::string> own = GroupOfNode(run.row);
+  const bool has_group = own ? !own->empty() : edited.old_group != GroupNo{};
+  return has_group && run.row.state == RunState::kPending && run.row.due == kQueued &&
          (run.slot_taken || IsPart(run.row.key) || !TakesSlots(edited.old_overlap));
 }
 
@@ -156,6 +168,7 @@ Status WriteRows(Session& session, const StoredJobRow& job, PendingRows& rows, R
 
 Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& context) {
   const StoredJobRow& job = edited.job;
+  const JobRow job_row = ToJobRow(job);
   PendingRows rows;
   RunWriter writer(session);
   size_t collected = 0;
@@ -170,8 +183,9 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
     } else if (pending.ended) {
       CARILLON_TRY(writer.End(pending.run, *pending.ended, pending.reason, context.now));
     } else {
-      if (MovesGroup(edited) || pending.held_back) writer.FreeGroupSlot(pending.run);
-      if (MovesGroup(edited) && WaitsForGroup(edited, pending.run)) {
+      const bool moves = MovesGroup(edited, row);
+      if (moves || pending.held_back) writer.FreeGroupSlot(pending.run);
+      if (moves && WaitsForGroup(edited, pending.run)) {
         writer.Unqueue(pending.run);
         row.due = context.now;
       }
@@ -182,7 +196,7 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
         if (IsFirstTry(row)) writer.Free(pending.run);
       }
       if (pending.released) row.due = context.now;
-      if (job.readable) row.priority = NextPriority(row, job.definition.priority);
+      if (job.readable) row.priority = NextPriority(row, ForRun(job_row, row).priority);
       rows.stamped.Begin()
           .Add(row.key)
           .Add(row.due)
@@ -197,10 +211,12 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
   return {};
 }
 
-// The former owner gave runs parameters, or released nodes, as their own job's.
+// The former owner gave runs parameters, or released nodes, as their own job's. So did the owner of
+// a workflow with its tasks. Nobody adds runs of tasks meanwhile: their workflow run begins under
+// the lock of the job.
 Status AskFormerOwner(Session& session, const EditedJob& edited) {
-  static const std::string statement =
-      UpdateRuns("", fmt::format("r.flags = r.flags | {}", run_flag::kOnBehalf), "TRUE");
+  static const std::string statement = UpdateRuns(
+      "", fmt::format("r.flags = r.flags | {}", run_flag::kOnBehalf), "r.open_segment IS NOT NULL");
   const JobDefinition& definition = edited.job.definition;
   if (!edited.job.readable || definition.user_id == edited.old_owner) return {};
   std::vector<RunKey> runs;
@@ -211,7 +227,12 @@ Status AskFormerOwner(Session& session, const EditedJob& edited) {
     if (!pending.erased && !pending.ended) add(pending.run.row);
   }
   for (const StoredRun& run : edited.active) add(run.row);
-  return ExecuteForKeys(session, statement, runs);
+  CARILLON_TRY(ExecuteForKeys(session, statement, runs));
+  if (!definition.workflow) return {};
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::vector<RunKey> tasks,
+      ReadOpenKeys(session, TaskJobOf(edited.job.job_no), edited.job.segment));
+  return ExecuteForKeys(session, statement, tasks);
 }
 
 // If an edit limits the active runs of a job while some are active (a few of them between two
@@ -284,10 +305,10 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
   std::sort(rows.begin(), rows.end(), [](const StoredScheduleRow& a, const StoredScheduleRow& b) {
     return a.position < b.position;
   });
-  if (replacement != nullptr && !replacement->concurrency_group.empty()) {
-    const std::string& name = replacement->concurrency_group;
-    CARILLON_ASSIGN_OR_RETURN(const auto numbers, LockGroupNumbers(session, {name}));
-    edited.new_group = numbers.at(name);
+  if (replacement != nullptr) {
+    CARILLON_ASSIGN_OR_RETURN(edited.groups, LockGroupNumbers(session, GroupsOf(*replacement)));
+    const auto own = edited.groups.find(replacement->concurrency_group);
+    if (own != edited.groups.end()) edited.new_group = own->second;
   }
   std::set<std::string> calendars;
   AddCalendarNames(definition, &calendars);

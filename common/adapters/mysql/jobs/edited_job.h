@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/adapters/mysql/dependencies/workflow_groups.h"
 #include "common/adapters/mysql/job_rows/calendar_rows.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/schedule_rows.h"
@@ -46,6 +47,7 @@ struct EditedJob {
   int64_t old_queue_timeout_s = 0;
   GroupNo old_group = {};
   GroupNo new_group = {};                      // after a Replace
+  GroupNumbers groups = {};                    // those that the new definition names
   std::vector<EditedSchedule> schedules = {};  // in the order of the definition
   std::vector<ScheduleId> removed = {};
   KeptFacts kept = {};  // after a Replace
@@ -59,7 +61,7 @@ struct EditedJob {
   std::shared_ptr<const CalendarSet> calendars = {};
 };
 
-// Locks the job, its schedules, the group that the new definition names, the calendars that either
+// Locks the job, its schedules, the groups that the new definition names, the calendars that either
 // definition names, and the open runs of the job, in this order (see mysql_firing_store.h).
 // `replacement`: null if the definition does not change. kNotFound: the job does not exist or is
 // deleted. kInvalid: there is no such group.

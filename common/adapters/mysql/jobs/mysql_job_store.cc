@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/dependencies/dependency_rows.h"
 #include "common/adapters/mysql/dependencies/dependents_flag.h"
+#include "common/adapters/mysql/dependencies/workflow_groups.h"
 #include "common/adapters/mysql/job_rows/calendar_rows.h"
 #include "common/adapters/mysql/job_rows/job_filter.h"
 #include "common/adapters/mysql/job_rows/job_inserts.h"
@@ -88,21 +89,6 @@ Status AddSchedules(Session& session, std::vector<FreshJob>& jobs) {
     rows.insert(rows.end(), job.schedules.begin(), job.schedules.end());
   }
   return InsertSchedules(session, rows);
-}
-
-// Puts the numbers of their groups into the rows of new jobs. Nobody waits for rows of new jobs, so
-// their groups may be locked before them.
-Status FillGroups(Session& session, const std::vector<StoredJobRow*>& jobs) {
-  std::set<std::string> names;
-  for (const StoredJobRow* job : jobs) {
-    if (!job->definition.concurrency_group.empty()) names.insert(job->definition.concurrency_group);
-  }
-  CARILLON_ASSIGN_OR_RETURN(const auto numbers, LockGroupNumbers(session, names));
-  for (StoredJobRow* job : jobs) {
-    const auto found = numbers.find(job->definition.concurrency_group);
-    job->group = found == numbers.end() ? GroupNo{} : found->second;
-  }
-  return {};
 }
 
 StoredJob ToStored(const FreshJob& fresh) {
@@ -382,9 +368,10 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
         CARILLON_TRY(edit.Replace(definition, ids));
         CARILLON_TRY(WriteEdited(session, edit.rows(), context));
         StoredJob stored = edit.ToStored();
-        if (waited || !upstream.empty()) {
+        if (waited || NamesJobs(definition)) {
           CARILLON_TRY(
               WriteDependencies(session, stored.job_no, stored.schedules, definition, upstream));
+          CARILLON_TRY(WriteWorkflowGroups(session, stored.job_no, definition, edit.rows().groups));
         }
         return stored;
       });
@@ -438,7 +425,9 @@ Status MysqlJobStore::DeleteJob(const JobId& id, int64_t expected_version,
     const JobNo job_no = edit.job().job_no;
     edit.Delete();
     CARILLON_TRY(WriteEdited(session, edit.rows(), context));
-    return waited ? DeleteDependencies(session, job_no) : Status();
+    if (!waited) return {};
+    CARILLON_TRY(DeleteDependencies(session, job_no));
+    return DeleteWorkflowGroups(session, job_no);
   });
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/run_rows/job_owner.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/job/job.h"
+#include "common/domain/nodes/run_rules.h"
 #include "common/domain/results/result_detail.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
@@ -32,6 +34,14 @@ const std::string kDetailColumns =
     "r.output_truncated, r.detail, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
     "r.parameters, r.trace_id, r.started_by, r.outputs, j.type";
 
+// The type of a task is among the rules of its run, which has them from its release on. Before it,
+// as an approval and a wait at any time, it is no process.
+JobType TypeOfTask(const RunRow& row) {
+  const Result<RunRules> rules = RunRulesFromText(row.rules);
+  if (!rules.ok()) return JobType::kNoop;
+  return ParseName<JobType>(rules->type).value_or(JobType::kNoop);
+}
+
 RunDetail ReadOne(Session& session, const Rows& rows, StoredRun* run) {
   *run = ReadRun(rows);
   RunDetail detail;
@@ -55,7 +65,10 @@ RunDetail ReadOne(Session& session, const Rows& rows, StoredRun* run) {
       session.NoteUnreadable("job_runs", EncodeRunId(run->row.key), "unreadable outputs");
     }
   }
-  detail.job_type = ParseName<JobType>(rows.Text(kRunColumnCount + 16)).value_or(JobType::kShell);
+  detail.job_type =
+      IsTaskJob(run->row.job_no)
+          ? TypeOfTask(run->row)
+          : ParseName<JobType>(rows.Text(kRunColumnCount + 16)).value_or(JobType::kShell);
   return detail;
 }
 
@@ -114,11 +127,11 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
         session.Query(fmt::format("SELECT {} FROM {} r FORCE INDEX ({}) STRAIGHT_JOIN jobs j "
-                                  "FORCE INDEX (PRIMARY) ON j.job_no = r.job_no LEFT JOIN "
-                                  "job_versions v ON v.job_no = r.job_no AND v.version = "
+                                  "FORCE INDEX (PRIMARY) ON j.job_no = {} LEFT JOIN "
+                                  "job_versions v ON v.job_no = j.job_no AND v.version = "
                                   "r.def_version WHERE {} ORDER BY {} LIMIT ?",
-                                  kDetailColumns, query.table, query.index, query.where,
-                                  RunOrder(query.oldest_first)),
+                                  kDetailColumns, query.table, query.index, OwnerNumber("r.job_no"),
+                                  query.where, RunOrder(query.oldest_first)),
                       params));
     while (rows.Next()) {
       StoredRun run;

@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/client/conditions.h"
 #include "common/adapters/mysql/job_rows/job_filter.h"
 #include "common/adapters/mysql/run_rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/job_owner.h"
 #include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
@@ -73,7 +74,8 @@ Conditions RangeOf(const RunFilter& filter) {
   return range;
 }
 
-// Adds the condition on the job. The subquery makes the job's number a constant for the optimizer.
+// Adds the condition on the job, whose own runs these are, not those of its tasks. The subquery
+// makes the job's number a constant for the optimizer.
 void AddJob(Conditions& conditions, const JobId& id) {
   conditions.Add("r.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)", {id.value()});
 }
@@ -90,21 +92,19 @@ void AddTaskJob(Conditions& conditions, const JobId& workflow) {
 void AddJobName(Conditions& conditions, const std::string& text) {
   Conditions named;
   AddNameContains(named, text);
-  conditions.Add(
-      "(SELECT COUNT(*) FROM jobs j WHERE j.job_no = r.job_no AND " + named.text() + ") = 1",
-      {text, text});
+  conditions.Add(fmt::format("(SELECT COUNT(*) FROM jobs j WHERE j.job_no = {} AND {}) = 1",
+                             OwnerNumber("r.job_no"), named.text()),
+                 {text, text});
 }
 
 void AddLabel(Conditions& conditions, const std::string& name,
               const std::vector<std::string>& values) {
+  static const std::string has_label = fmt::format(
+      "(SELECT JSON_CONTAINS(d.definition, JSON_OBJECT(?, ?), '$.labels') FROM jobs x JOIN "
+      "job_versions d ON d.job_no = x.job_no AND d.version = x.version WHERE x.job_no = {}) = 1",
+      OwnerNumber("r.job_no"));
   Conditions any;
-  for (const std::string& value : values) {
-    any.Or(
-        "(SELECT JSON_CONTAINS(d.definition, JSON_OBJECT(?, ?), '$.labels') FROM jobs x JOIN "
-        "job_versions d ON d.job_no = x.job_no AND d.version = x.version WHERE x.job_no = r.job_no)"
-        " = 1",
-        {name, value});
-  }
+  for (const std::string& value : values) any.Or(has_label, {name, value});
   conditions.Add(any);
 }
 
@@ -298,7 +298,8 @@ Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& fil
                    .order = std::string(RunOrder(filter.oldest_first)),
                    .within = std::move(walk.within)};
   if (filter.looks_at_jobs()) {
-    rows.from += " STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = r.job_no";
+    rows.from +=
+        " STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = " + OwnerNumber("r.job_no");
   }
   if (walk.bound) {
     rows.wanted = std::move(walk.wanted);
