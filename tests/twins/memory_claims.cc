@@ -110,7 +110,7 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
   const bool on_behalf = found != nullptr && (found->row.flags & run_flag::kOnBehalf) != 0;
   if (on_behalf && !failpoint::Broken("claim.rights")) {
     facts.refusal =
-        RefusalOf(BackersOfRun(tables, *found), tables.FindJob(found->row.job_no)->definition);
+        RefusalOf(BackersOfRun(tables, *found), tables.OwnerOf(found->row.job_no).definition);
   }
   ClaimDecision decision = DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
   if (decision.for_group && group == nullptr) {

@@ -39,6 +39,7 @@ struct RunEntry {
   std::string trace_id = {};
   std::optional<RunTrigger> trigger = {};
   std::optional<NodeOrigin> node = {};    // of the run of a workflow's node
+  WallTime until = WallTime{};            // RunDetail::until
   std::vector<RunAttempt> attempts = {};  // the earlier attempts, ascending
 };
 
@@ -106,6 +107,7 @@ struct JobEntry {
   int64_t version = 1;
   JobDefinition definition = {};
   bool deleted = false;
+  bool hidden = false;  // of the nodes of a workflow that have no job (task_jobs.h)
   std::string pause_reason = {};
   bool paused_by_failures = false;
   WallTime created = WallTime{};
@@ -180,8 +182,9 @@ struct WorkflowEntry {
   int64_t def_version = 0;
   State state = State::kRunning;
   WallTime deadline = kNever;
-  bool is_late = false;                // its nodes are ended because of the deadline
-  RenderedParameters parameters = {};  // of the own run, with the defaults
+  bool is_late = false;                        // its nodes are ended because of the deadline
+  RenderedParameters parameters = {};          // of the own run, with the defaults
+  std::optional<WallTime> finally_since = {};  // when only its finally nodes were left
 };
 
 struct GapEntry {

@@ -7,9 +7,13 @@
 #include "common/base/check.h"
 #include "common/base/failpoint.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/nodes/for_run.h"
+#include "common/domain/nodes/task_jobs.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/plain.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_open_runs.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -313,7 +317,7 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
                       (found->row.segment != report.segment || found->row.job_no != report.job_no);
   if (astray) found = nullptr;
   const JobEntry* job = found == nullptr ? nullptr : tables_.FindJob(found->row.job_no);
-  const JobRow job_row = job == nullptr ? JobRow{} : ToJobRow(*job);
+  const JobRow job_row = job == nullptr ? JobRow{} : JobOf(tables_, found->row);
   const ResultDecision decision = DecideResult(found == nullptr ? nullptr : &found->row,
                                                job == nullptr ? nullptr : &job_row, report, now);
   RunEffect effect{.key = report.key, .verdict = decision.verdict};
@@ -366,6 +370,7 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
                              IsCooperative(started_under->second.type)};
       }
     }
+    job = ForRun(std::move(job), found->row);
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
     const bool held_slot = entry.slots.contains(report.key);
@@ -387,15 +392,16 @@ Result<std::vector<JobVersionRecord>> MemoryFiringStore::LoadDefinitions(
   MutexLock lock(tables_.mu);
   std::vector<JobVersionRecord> found;
   for (const JobVersionKey& key : keys) {
-    const JobEntry* job = tables_.FindJob(key.job_no);
-    if (job == nullptr) continue;
+    if (tables_.FindJob(key.job_no) == nullptr) continue;
+    const JobEntry* job = &tables_.OwnerOf(key.job_no);
     const auto version = job->versions.find(key.version);
     if (version == job->versions.end()) continue;
     JobVersionRecord record{
         .job_no = key.job_no, .version = key.version, .job_id = job->id, .definition = {}};
     record.readable = !job->unreadable.contains(key.version);
     if (record.readable) record.definition = version->second;
-    if (key.version == job->version) record.schedule_ids = job->schedules;
+    const bool starts = key.version == job->version && !IsTaskJob(key.job_no);
+    if (starts) record.schedule_ids = job->schedules;
     found.push_back(std::move(record));
   }
   return found;
@@ -408,13 +414,19 @@ Result<RunRequest> MemoryFiringStore::LoadRunRequest(const RunKey& key) {
   return RunRequest{.parameters_json = found->parameters_json,
                     .trace_id = found->trace_id,
                     .trigger = found->trigger,
+                    .rules = found->row.rules,
                     .node = found->node ? found->node->node : std::string()};
 }
 
 Result<std::map<RunKey, std::string>> MemoryFiringStore::LoadRunRules(
     const std::vector<RunKey>& keys) {
-  (void)keys;  // no node has rules yet
-  return std::map<RunKey, std::string>{};
+  MutexLock lock(tables_.mu);
+  std::map<RunKey, std::string> found;
+  for (const RunKey& key : keys) {
+    const RunEntry* own = tables_.FindRun(OwnRunOf(key));
+    if (own != nullptr && !own->row.rules.empty()) found[key] = own->row.rules;
+  }
+  return found;
 }
 
 }  // namespace carillon::memory

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/twins/memory_node_jobs.h"
+
 namespace carillon::memory {
 
 Group MemoryGroupStore::ToGroup(const std::string& name, const GroupEntry& entry,
@@ -15,14 +17,14 @@ Group MemoryGroupStore::ToGroup(const std::string& name, const GroupEntry& entry
               .updated = entry.updated,
               .next_cool = entry.NextStart(now)};
   for (const auto& [job_no, job] : tables_.jobs()) {
-    if (!job.deleted && job.definition.concurrency_group == name) ++group.jobs;
+    if (!job.deleted && GroupsOf(job.definition).contains(name)) ++group.jobs;
   }
   return group;
 }
 
 GroupRun MemoryGroupStore::ToRun(const RunKey& key, WallTime since) {
   const RunRow& row = tables_.FindRun(key)->row;
-  const JobEntry& job = *tables_.FindJob(row.job_no);
+  const JobEntry& job = tables_.OwnerOf(row.job_no);
   return {.row = row, .job_id = job.id, .job_name = job.definition.name, .since = since};
 }
 
@@ -78,7 +80,7 @@ Status MemoryGroupStore::DeleteGroup(const std::string& name) {
   const auto found = tables_.groups.find(name);
   if (found == tables_.groups.end()) return {ErrorCode::kNotFound, "no concurrency group " + name};
   for (const auto& [job_no, job] : tables_.jobs()) {
-    if (job.deleted || job.definition.concurrency_group != name) continue;
+    if (job.deleted || !GroupsOf(job.definition).contains(name)) continue;
     return {ErrorCode::kConflict,
             "concurrency group " + name + " is used by job " + job.id.value()};
   }

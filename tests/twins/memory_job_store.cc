@@ -6,6 +6,7 @@
 #include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_dependencies.h"
 #include "tests/twins/memory_job_order.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_pending.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -72,6 +73,7 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const Numbers& numbers,
     job.schedules.push_back(AddSchedule(job, schedule, definition.schedules[i], context.now));
   }
   PutDependencies(tables_, job);
+  PutTaskJob(tables_, job);
   return ToStored(job);
 }
 
@@ -311,6 +313,7 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   }
   ReplaceSchedules(*job, old, first_new, context);
   PutDependencies(tables_, *job);
+  PutTaskJob(tables_, *job);
   ChangePending(tables_, *job, JobChange::kEdited, reason::kEdited, context.now);
   if (WaitsForOthers(old) != WaitsForOthers(definition)) ChangeWaits(tables_, *job, context.now);
   if (old.user_id != definition.user_id) AskFormerOwner(tables_, *job);

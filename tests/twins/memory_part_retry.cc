@@ -10,6 +10,7 @@
 #include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_backers.h"
 #include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -75,7 +76,7 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
   RunEntry fire = *tables.FindRun(own);
   JobEntry& job = *tables.FindJob(fire.row.job_no);
   if (job.definition.workflow) return IsWorkflowNow(fire.row);
-  const JobRow rules = ToJobRow(job);
+  const JobRow rules = JobOf(tables, fire.row);
   const std::vector<RunKey> keys = PartsOf(tables, own);
   std::vector<PartOfFire> parts;
   for (const RunKey& key : keys) parts.push_back(PartOf(*tables.FindRun(key)));
@@ -84,7 +85,8 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
       PlanPartRetry(fire.row, parts, choice, rules, context.overlap(), context.now));
   CARILLON_TRY(AskLostFacts(tables, fire, job));
   if ((fire.row.flags & run_flag::kOnBehalf) != 0) {
-    const std::string refusal = RefusalOf(BackersOfRun(tables, fire), job.definition);
+    const JobDefinition& asked = tables.OwnerOf(fire.row.job_no).definition;
+    const std::string refusal = RefusalOf(BackersOfRun(tables, fire), asked);
     if (!refusal.empty()) return ForbiddenForFire(fire.row, refusal);
   }
   if (IsFinal(fire.row.state)) {
@@ -99,7 +101,9 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
   for (const PartRetry& again : plan) {
     RunEntry part = *tables.FindRun(keys[again.position]);
     // An edit may have kept parameters with the own run since.
-    part.row.flags |= FlagsOfPart(tables.FindRun(own)->row);
+    const RunRow& now_own = tables.FindRun(own)->row;
+    part.row.flags |= FlagsOfPart(now_own);
+    CopyRules(now_own, &part.row);
     const AttemptResult ended = LastAttempt(part).result;
     CARILLON_TRY(WriteChange(tables, std::move(part), again.change, ended, context.now));
   }

@@ -8,12 +8,15 @@
 
 #include "common/base/check.h"
 #include "common/base/failpoint.h"
+#include "common/domain/nodes/mapped_items.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
 #include "common/domain/parts/new_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
+#include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
 
@@ -57,6 +60,7 @@ void InsertPart(MemoryTables& tables, const RunRow& own, const Places& places, u
   key.shard = shard;
   RunRow row = NewPart(own, shard, places.total, KnownAttempt(tables, key), now);
   row.pinned_executor = HostOfPart(places, shard);
+  CopyRules(own, &row);
   tables.PutRun({.row = std::move(row), .planned = now});
 }
 
@@ -93,6 +97,7 @@ void BeginAgain(MemoryTables& tables, const RunRow& own, const std::vector<RunKe
     RunEntry part = *tables.FindRun(key);
     if (!IsFinal(part.row.state)) continue;
     part.row.flags |= FlagsOfPart(own);
+    CopyRules(own, &part.row);
     const RunChange change = BeginPartAgain(part.row, own, now);
     const AttemptResult ended = LastAttempt(part).result;
     CARILLON_CHECK(WriteChange(tables, std::move(part), change, ended, now).ok(),
@@ -164,18 +169,14 @@ std::vector<RunKey> PartsOf(const MemoryTables& tables, const RunKey& own) {
 
 Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts, WallTime now) {
   const ClaimRequest& request = parts.claim;
-  const JobEntry* job = tables.FindJob(request.job_no);
-  const auto version = job == nullptr ? std::map<int64_t, JobDefinition>::const_iterator{}
-                                      : job->versions.find(request.def_version);
-  const bool known = job != nullptr && version != job->versions.end();
   const RunEntry* found = tables.FindRun(request.key);
   const bool may_begin = found != nullptr && found->row.state == RunState::kPending &&
+                         found->row.job_no == request.job_no &&
                          found->row.def_version == request.def_version;
-  if (may_begin && (!known || job->unreadable.contains(request.def_version))) {
-    return {ErrorCode::kCorrupt, "begin: the definition of the run cannot be read"};
-  }
-  if (may_begin && !FansOut(version->second)) {
-    return {ErrorCode::kConflict, "begin: the job has no shards"};
+  JobDefinition definition;
+  if (may_begin) {
+    CARILLON_ASSIGN_OR_RETURN(definition, DefinitionOf(tables, found->row));
+    if (!FansOut(definition)) return {ErrorCode::kConflict, "begin: the job has no shards"};
   }
   const ClaimReply claimed = ClaimOne(tables, request, now);
   PartsReply reply{.verdict = claimed.verdict, .reason = claimed.reason};
@@ -183,7 +184,7 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts,
   RunEntry own = *tables.FindRun(request.key);
   const std::vector<RunKey> before = PartsOf(tables, request.key);
   const Places places =
-      parts.rendered ? *parts.rendered : PlacesOf(version->second, HostsOf(tables), now);
+      parts.rendered ? *parts.rendered : PlacesOf(definition, HostsOf(tables), now);
   const std::vector<RunKey> stay = ReplaceParts(tables, before, places);
   if (places.total == 0) {
     EndWithoutParts(tables, std::move(own), places, now, &reply);
@@ -200,6 +201,40 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts,
   reply.due = RunKey{request.key.fire, request.key.schedule_id, 1};
   return reply;
 }
+
+namespace {
+
+// The output that a mapped node collects from its parts; "" = none.
+std::string CollectedName(MemoryTables& tables, const RunKey& own) REQUIRES(tables.mu) {
+  const WorkflowEntry* workflow = tables.WorkflowOfNode(own);
+  if (workflow == nullptr) return {};
+  const auto graph = GraphOf(tables, *workflow);
+  return graph.ok() ? graph->node(NodePlaceOf(own)->position).collect : std::string();
+}
+
+// Adds the output to the end of the fire, or changes it to a failure.
+void Collect(MemoryTables& tables, const RunKey& own, RunChange* change, AttemptResult* result)
+    REQUIRES(tables.mu) {
+  const std::string name = CollectedName(tables, own);
+  if (name.empty()) return;
+  std::vector<std::optional<std::string>> outputs;
+  for (const RunKey& key : PartsOf(tables, own)) {
+    const Outputs& of_part = tables.FindRun(key)->result.outputs;
+    const auto found = of_part.find(name);
+    outputs.push_back(found == of_part.end() ? std::nullopt : std::optional(found->second));
+  }
+  auto list = CollectedOf(outputs);
+  if (list.ok()) {
+    result->outputs[name] = *std::move(list);
+    return;
+  }
+  result->state = change->state = RunState::kFailed;
+  result->reason = change->reason = reason::kBadOutputs;
+  result->error = list.error().message;
+  change->dead_letter = true;
+}
+
+}  // namespace
 
 FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
   const std::set<uint32_t> counted_before = TakeTold(tables, fire);
@@ -219,14 +254,16 @@ FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
     return {};
   }
   const JobEntry& job = *tables.FindJob(found->row.job_no);
-  const auto change = DecideFireEnd(found->row, job.deleted, *end);
+  auto change = DecideFireEnd(found->row, job.deleted, *end);
   if (!change) return {};
+  AttemptResult result = ResultOf(*end, now);
+  Collect(tables, fire.own, &*change, &result);
   RunEntry own = *found;
   own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
   FireEffect effect{.ended = change->state,
                     .freed_slot = job.slots.contains(fire.own),
                     .completed = IsAwaited(own.row)};
-  CARILLON_CHECK(WriteChange(tables, std::move(own), *change, ResultOf(*end, now), now).ok(),
+  CARILLON_CHECK(WriteChange(tables, std::move(own), *change, result, now).ok(),
                  "an own run that has begun may end");
   return effect;
 }

@@ -14,6 +14,7 @@
 #include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/job/parameters_json.h"
 #include "tests/twins/memory_counts.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_part_retry.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
@@ -126,6 +127,8 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   CARILLON_ASSIGN_OR_RETURN(const auto planned, PlanWorkflowRetry(tables_, own, choice));
   if (planned) {
     if (request.parts || IsPart(key)) return RetriedByWorkflow(own);
+    CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *planned->workflow));
+    CARILLON_TRY(CheckSkips(graph, planned->plan.changes, context.decider));
     if (request.keyed) {
       CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
     }
@@ -149,7 +152,7 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
     return retried;
   }
   if (request.parts || IsPart(key)) return NoPartsToRetry(found->row);
-  const JobRow job = ToJobRow(entry);
+  const JobRow job = JobOf(tables_, found->row);
   RunRow row = found->row;
   // If the current attempt was reported after it was given up as lost, that report is among the
   // earlier attempts.
@@ -253,10 +256,11 @@ bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, Wal
   if (filter.executor && row.executor != *filter.executor) return false;
   const JobNo listed = filter.opened ? OwnerOf(row.job_no) : row.job_no;
   if (filter.job_id && tables_.FindJob(listed)->id != *filter.job_id) return false;
-  const JobDefinition& job = tables_.FindJob(row.job_no)->definition;
+  const JobEntry& owner = tables_.OwnerOf(row.job_no);
+  const JobDefinition& job = owner.definition;
   if (filter.user_id && job.user_id != *filter.user_id) return false;
   if (!filter.namespaces.empty() && !Contains(filter.namespaces, job.name_space)) return false;
-  if (!NameContains(*tables_.FindJob(row.job_no), filter.name_contains)) return false;
+  if (!NameContains(owner, filter.name_contains)) return false;
   if (!HasLabels(job, filter.labels)) return false;
   if (!filter.kinds.empty() && !Contains(filter.kinds, row.kind)) return false;
   if (!filter.states.empty()) return Contains(filter.states, row.state);

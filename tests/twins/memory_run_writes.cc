@@ -7,6 +7,8 @@
 #include "common/base/failpoint.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/nodes/run_rules.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/parts/fire_parameters.h"
 #include "common/domain/queue/slot_start.h"
 #include "common/domain/run/returns.h"
@@ -14,6 +16,7 @@
 #include "common/domain/run/skip.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/job/given_parameters.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_parts.h"
 
 namespace carillon::memory {
@@ -97,8 +100,18 @@ JobRow ToJobRow(const JobEntry& job) {
           .waits = WaitsForOthers(job.definition)};
 }
 
+namespace {
+
+// Approvals and waits, and nodes that were never released, have the type of a task that does
+// nothing.
+JobType TypeOfTask(const RunRow& row) {
+  return ParseName<JobType>(RulesOf(row).type).value_or(JobType::kNoop);
+}
+
+}  // namespace
+
 RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attempts) {
-  const JobEntry& job = *tables.FindJob(entry.row.job_no);
+  const JobEntry& job = tables.OwnerOf(entry.row.job_no);
   const auto version = job.versions.find(entry.row.def_version);
   const JobDefinition& definition =
       version == job.versions.end() ? job.definition : version->second;
@@ -112,7 +125,9 @@ RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attemp
                    .attempts = {},
                    .trigger = entry.trigger,
                    .node = entry.node,
+                   .until = entry.until,
                    .job_type = job.definition.type};
+  if (IsTaskJob(entry.row.job_no)) detail.job_type = TypeOfTask(entry.row);
   const bool has_result = IsFinal(entry.row.state) && entry.row.state != RunState::kSkipped;
   const bool lost = entry.result.state == RunState::kLost;
   detail.result.state = !has_result ? RunState::kCompleted
@@ -260,9 +275,13 @@ void ReportEnds(MemoryTables& tables, const WriteContext& context) {
 }
 
 Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) {
-  const std::string& group = definition.concurrency_group;
-  if (group.empty() || tables.groups.contains(group)) return {};
-  return Error{ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
+  for (const std::string& group : GroupsOf(definition)) {
+    if (tables.groups.contains(group)) continue;
+    const bool own = group == definition.concurrency_group;
+    return Error{ErrorCode::kInvalid, "there is no concurrency group " + group,
+                 own ? "/concurrency_group" : "/workflow/nodes"};
+  }
+  return {};
 }
 
 namespace {
@@ -345,7 +364,10 @@ void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) {
 }
 
 void AskFormerOwner(MemoryTables& tables, const JobEntry& job) {
-  for (const RunKey& key : std::set<RunKey>(job.open)) {
+  std::set<RunKey> open = job.open;
+  const JobEntry* tasks = tables.FindJob(TaskJobOf(job.job_no));
+  if (tasks != nullptr) open.insert(tasks->open.begin(), tasks->open.end());
+  for (const RunKey& key : open) {
     RunEntry entry = *tables.FindRun(key);
     if (!HasRequest(entry.row.kind, entry.row.flags)) continue;
     entry.row.flags |= run_flag::kOnBehalf;
@@ -357,6 +379,7 @@ void LeaveGroup(MemoryTables& tables, const JobEntry& job, WallTime now) {
   for (const RunKey& key : std::set<RunKey>(job.open)) {
     RunEntry entry = *tables.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
+    if (RulesOf(entry.row).concurrency_group) continue;  // it has a group of its own
     if (tables.WaitsForGroup(key) != nullptr) entry.row.due = now;
     entry.row.group = {};
     tables.PutRun(std::move(entry));

@@ -15,6 +15,8 @@ class MemorySettingsStore final : public SettingsStore {
                                         Duration paused = Duration::zero()) override;
 
  private:
+  void MoveApprovals(Duration paused) REQUIRES(tables_.mu);
+
   MemoryTables& tables_;
 };
 

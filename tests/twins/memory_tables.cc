@@ -5,6 +5,7 @@
 
 #include "common/base/check.h"
 #include "common/base/failpoint.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
 
@@ -250,10 +251,12 @@ JobEntry* MemoryTables::FindJob(const JobId& id) {
 }
 
 JobEntry& MemoryTables::AddJob(JobEntry entry) {
-  job_ids_[entry.id] = entry.job_no;
+  if (!entry.hidden) job_ids_[entry.id] = entry.job_no;
   const JobNo job_no = entry.job_no;
   return jobs_[job_no] = std::move(entry);
 }
+
+const JobEntry& MemoryTables::OwnerOf(JobNo job_no) { return jobs_.at(carillon::OwnerOf(job_no)); }
 
 Result<JobEntry*> MemoryTables::FindLiveJob(const JobId& id) {
   JobEntry* job = FindJob(id);

@@ -68,7 +68,10 @@ class MemoryTables {
 
   JobEntry* FindJob(JobNo job_no) REQUIRES(mu);
   JobEntry* FindJob(const JobId& id) REQUIRES(mu);
+  // A hidden one is found by its number only.
   JobEntry& AddJob(JobEntry entry) REQUIRES(mu);
+  // The job to which runs of `job_no` belong in the eyes of people (task_jobs.h).
+  const JobEntry& OwnerOf(JobNo job_no) REQUIRES(mu);
 
   // kNotFound: there is no such job, or it was deleted. kCorrupt: its current version
   // cannot be read.

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/domain/nodes/approval.h"
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -112,9 +114,8 @@ bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) {
 
 Result<const JobDefinition*> WorkflowVersion(MemoryTables& tables, JobNo job_no, int64_t version) {
   const JobEntry& job = *tables.FindJob(job_no);
-  const auto found = job.versions.find(version);
-  const bool readable = found != job.versions.end() && !job.unreadable.contains(version);
-  if (readable && found->second.workflow) return &found->second;
+  const JobDefinition* found = VersionOf(tables, job_no, version);
+  if (found != nullptr && found->workflow) return found;
   return {ErrorCode::kCorrupt, "job " + job.id.value() + ": the workflow of version " +
                                    std::to_string(version) + " is unreadable or gone"};
 }
@@ -144,11 +145,30 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) {
   NodeRows rows;
   for (const RunKey& key : NodeKeysOf(tables, workflow)) {
     const RunEntry& entry = *tables.FindRun(key);
-    rows.push_back(NodeRowOf(entry.row, entry.result, WallTime{}));
+    rows.push_back(NodeRowOf(entry.row, entry.result, entry.until));
     rows.back().may_still_run = MayStillRunBelow(tables, entry);
   }
   return rows;
 }
+
+namespace {
+
+// The runs of the nodes that a cancel of the own run ends; no finally nodes, unless it is a kill.
+std::vector<RunKey> CancelledWith(MemoryTables& tables, const WorkflowEntry& workflow)
+    REQUIRES(tables.mu) {
+  const std::vector<RunKey> all = NodeKeysOf(tables, workflow);
+  const RunRow& own = tables.FindRun(workflow.own)->row;
+  const bool ends_all = IsFinal(own.state) || own.cancel_requested == CancelMode::kKill;
+  const auto graph = GraphOf(tables, workflow);
+  if (ends_all || !graph.ok()) return all;
+  std::vector<RunKey> keys;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!graph->is_finally(i)) keys.push_back(all[i]);
+  }
+  return keys;
+}
+
+}  // namespace
 
 void CancelNodesOf(MemoryTables& tables, std::vector<RunKey> cancelled,
                    const WriteContext& context) {
@@ -159,7 +179,7 @@ void CancelNodesOf(MemoryTables& tables, std::vector<RunKey> cancelled,
     const RunRow& own = tables.FindRun(cancelled[i])->row;
     if (!own.cancel_requested && !IsFinal(own.state)) continue;
     const uint64_t last = tables.last_completion_id;
-    for (const RunKey& node : NodeKeysOf(tables, *workflow)) {
+    for (const RunKey& node : CancelledWith(tables, *workflow)) {
       const bool done = CancelOne(tables, RunEntry(*tables.FindRun(node)), context);
       if (done && IsRunningWorkflow(tables.FindRun(node)->row)) cancelled.push_back(node);
     }
@@ -177,7 +197,27 @@ void DropWakeUpsSince(MemoryTables& tables, const WorkflowRunId& run, uint64_t l
   });
 }
 
-void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
+void FinishNode(MemoryTables& tables, RunEntry node, const AttemptResult& result, WallTime now) {
+  const RunChange change{.state = result.state,
+                         .attempt = node.row.attempt,
+                         .def_version = node.row.def_version,
+                         .reason = result.reason,
+                         .store_result = true};
+  CARILLON_CHECK(WriteChange(tables, std::move(node), change, result, now).ok(),
+                 "the end of an open node reopens no final run");
+}
+
+Status CheckSkips(const WorkflowGraph& graph, const std::vector<NodeChange>& changes,
+                  const Decider& who) {
+  for (const NodeChange& change : changes) {
+    const auto& approval = graph.node(change.position).approval;
+    if (change.to != NodeChange::To::kSkippedByHand || !approval) continue;
+    CARILLON_TRY(CheckMayDecide(*approval, who));
+  }
+  return {};
+}
+
+void WriteNodeChanges(MemoryTables& tables, WorkflowEntry& workflow,
                       const std::vector<NodeChange>& changes, WallTime now) {
   const uint64_t last = tables.last_completion_id;
   for (const NodeChange& change : changes) {
@@ -193,6 +233,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     row.cancel_requested.reset();
     row.group = {};
     entry.result = {};
+    entry.until = WallTime{};
     if (change.to == NodeChange::To::kSkippedByHand) {
       row.state = RunState::kSkipped;
       entry.result.reason = reason::kSkippedByHand;
@@ -201,6 +242,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
       tables.PutRun(std::move(entry));
       continue;
     }
+    workflow.finally_since.reset();
     const WallTime due = DueOfNodeAgain(row);
     if (due == kAwaiting) entry.planned = now;  // its limit begins again
     row.state = RunState::kPending;
@@ -208,8 +250,9 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     row.claim_token = {};
     row.flags |= EndFlags(row.kind, row.flags, job.has_dependents);
     if (change.anew) row.flags |= run_flag::kAnew;
-    row.def_version = job.version;
-    row.priority = job.definition.priority;
+    const JobRow rules = JobOf(tables, row);
+    row.def_version = rules.version;
+    row.priority = rules.priority;
     const RunKey key = row.key;
     tables.PutRun(std::move(entry));
     job.FreeSlot(key);  // a HELD run had a slot of its job
@@ -220,7 +263,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
 std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key) {
   const RunEntry* run = tables.FindRun(key);
   const bool waits = run != nullptr && run->node && run->row.state == RunState::kPending &&
-                     !IsUnreleased(run->row.due);
+                     !IsUnreleased(run->row.due) && !IsOpenedNode(run->row.due);
   return waits ? std::optional(run->node->node) : std::nullopt;
 }
 

@@ -37,7 +37,16 @@ void CancelNodesOf(MemoryTables& tables, std::vector<RunKey> cancelled, const Wr
 void DropWakeUpsSince(MemoryTables& tables, const WorkflowRunId& run, uint64_t last)
     REQUIRES(tables.mu);
 
-void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
+// Ends the run of an open node, or of a wait that is over when it opens.
+void FinishNode(MemoryTables& tables, RunEntry node, const AttemptResult& result, WallTime now)
+    REQUIRES(tables.mu);
+
+// kDenied: the changes skip an approval that this person may not decide.
+Status CheckSkips(const WorkflowGraph& graph, const std::vector<NodeChange>& changes,
+                  const Decider& who);
+
+// A retry may also block finally nodes again; their time begins anew.
+void WriteNodeChanges(MemoryTables& tables, WorkflowEntry& workflow,
                       const std::vector<NodeChange>& changes, WallTime now) REQUIRES(tables.mu);
 
 // The id of the node if the run is a node's that was released and waits.

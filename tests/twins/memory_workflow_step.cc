@@ -6,22 +6,20 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/domain/job/fire_zone.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_end.h"
 #include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_backers.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
 
 namespace carillon::memory {
 namespace {
-
-bool AllFinal(const NodeRows& rows) {
-  return std::all_of(rows.begin(), rows.end(),
-                     [](const NodeRow& row) { return IsFinal(row.state); });
-}
 
 class Step {
  public:
@@ -40,12 +38,13 @@ class Step {
   StepEffect Take() REQUIRES(tables_.mu) {
     const RunRow own = tables_.FindRun(workflow_.own)->row;
     rows_ = NodeRowsOf(tables_, workflow_);
-    const WorkflowCause cause = CauseOf(own);
-    for (const NodeDecision& decision : StepWorkflow(graph_, rows_, {.cause = cause}).decisions) {
-      Write(decision, own);
-    }
+    StepFacts facts = FactsOf(own);
+    const WorkflowStep step = StepWorkflow(graph_, rows_, facts);
+    Note(step, &facts);
+    for (const NodeDecision& decision : step.decisions) Write(decision, own);
     // The decisions may have come out otherwise, and have consequences of their own.
-    const WorkflowStep next = StepWorkflow(graph_, rows_, {.cause = cause});
+    const WorkflowStep next = StepWorkflow(graph_, rows_, facts);
+    Note(next, &facts);
     effect_.again = std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
       return !unreadable_.contains(one.position);
     });
@@ -54,11 +53,43 @@ class Step {
   }
 
  private:
-  WorkflowCause CauseOf(const RunRow& own) REQUIRES(tables_.mu) {
+  StepFacts FactsOf(const RunRow& own) REQUIRES(tables_.mu) {
+    StepFacts facts{.now = now_,
+                    .paused = PauseOf(tables_.settings).has_value(),
+                    .killed = IsFinal(own.state) || own.cancel_requested == CancelMode::kKill,
+                    .fire = workflow_.run.fire,
+                    .parameters = &facts_.parameters,
+                    .finally_since = workflow_.finally_since};
+    facts.cause = CauseOf(own, facts.paused);
+    facts.time_zone = ZoneOf(own);
+    return facts;
+  }
+
+  WorkflowCause CauseOf(const RunRow& own, bool paused) {
     if (IsFinal(own.state) || own.cancel_requested) return WorkflowCause::kCancel;
-    const bool over = now_ >= workflow_.deadline && !PauseOf(tables_.settings);
-    if (over && !AllFinal(rows_)) workflow_.is_late = true;
+    // Finally nodes have a time of their own.
+    const bool over = now_ >= workflow_.deadline && !paused;
+    if (over && !HasMainEnded(graph_, rows_)) workflow_.is_late = true;
     return workflow_.is_late ? WorkflowCause::kDeadline : WorkflowCause::kNone;
+  }
+
+  // That of the fire, also if the run does not keep it.
+  std::string ZoneOf(const RunRow& own) REQUIRES(tables_.mu) {
+    if (!facts_.time_zone.empty()) return facts_.time_zone;
+    const JobEntry& job = *tables_.FindJob(workflow_.job_no);
+    const JobDefinition* definition = VersionOf(tables_, workflow_.job_no, workflow_.def_version);
+    const auto schedule =
+        std::find(job.schedules.begin(), job.schedules.end(), own.key.schedule_id);
+    const ScheduleSpec* spec =
+        schedule == job.schedules.end() ? nullptr : &tables_.FindSchedule(*schedule)->spec;
+    return FireZone(*definition, spec);
+  }
+
+  void Note(const WorkflowStep& step, StepFacts* facts) {
+    facts_.state = step.state;
+    if (!step.finally_begins || workflow_.finally_since) return;
+    workflow_.finally_since = now_;
+    facts->finally_since = now_;
   }
 
   void Write(const NodeDecision& decision, const RunRow& own) REQUIRES(tables_.mu) {
@@ -73,8 +104,8 @@ class Step {
         break;
       case NodeAction::kCancel:
       case NodeAction::kStop: Stop(decision.position, node.row.key, cancel); break;
-      case NodeAction::kOpen:
-      case NodeAction::kFinish: break;
+      case NodeAction::kOpen: Open(decision, std::move(node)); break;
+      case NodeAction::kFinish: Finish(decision, std::move(node)); break;
     }
   }
 
@@ -83,9 +114,14 @@ class Step {
     CancelOne(tables_, RunEntry(*tables_.FindRun(key)), cancel);
     const RunEntry& after = *tables_.FindRun(key);
     ++(IsFinal(after.row.state) ? effect_.cancelled : effect_.stopping);
-    rows_[position] = NodeRowOf(after.row, after.result, WallTime{});
+    Refresh(position);
     const WorkflowEntry* nested = tables_.FindWorkflow(key);
     if (IsRunningWorkflow(after.row) && nested != nullptr) tables_.WakeUpWorkflow(*nested, now_);
+  }
+
+  void Refresh(size_t position) REQUIRES(tables_.mu) {
+    const RunEntry& node = *tables_.FindRun(NodeKeyOf(workflow_, position));
+    rows_[position] = NodeRowOf(node.row, node.result, node.until);
   }
 
   void Skip(size_t position, RunEntry node, std::string_view why) REQUIRES(tables_.mu) {
@@ -100,15 +136,29 @@ class Step {
     ++effect_.skipped;
   }
 
+  static void TakeRules(const std::string& rules, RunRow* row) {
+    row->rules = rules;
+    row->flags &= ~run_flag::kRules;
+    if (!rules.empty()) row->flags |= run_flag::kRules;
+  }
+
+  NodeRelease ReleaseOf(size_t position, const JobEntry& job) REQUIRES(tables_.mu) {
+    JobDefinition definition = job.definition;
+    if (job.hidden) {
+      const JobDefinition& graph = *VersionOf(tables_, workflow_.job_no, workflow_.def_version);
+      definition = TaskAt(graph, position).value();
+    }
+    return DecideRelease(graph_, position, rows_, facts_, ToJobRow(job), definition);
+  }
+
   void Release(size_t position, RunEntry node) REQUIRES(tables_.mu) {
     if (released_bytes_ >= kReleasedBytesPerStep) return;
     const JobEntry& job = *tables_.FindJob(node.row.job_no);
-    if (!IsReadable(job) && !job.deleted) {  // it waits until it can be read
+    if (!job.hidden && !IsReadable(job) && !job.deleted) {  // it waits until it can be read
       unreadable_.insert(position);
       return;
     }
-    NodeRelease release =
-        DecideRelease(graph_, position, rows_, facts_, ToJobRow(job), job.definition);
+    NodeRelease release = ReleaseOf(position, job);
     const RunRow& own = tables_.FindRun(workflow_.own)->row;
     if (!release.skip.empty()) {
       node.result.error = std::move(release.error);
@@ -116,15 +166,50 @@ class Step {
       return;
     }
     node.row.due = job.definition.enabled ? now_ : kNever;
-    node.row.def_version = job.version;
-    node.row.priority = PriorityOfNode(job.definition.priority, own);
+    node.row.def_version = job.hidden ? workflow_.def_version : job.version;
     node.row.flags = (node.row.flags & ~run_flag::kOnBehalf) | release.flags;
     node.row.flags |= EndFlags(node.row.kind, node.row.flags, job.has_dependents);
+    TakeRules(release.rules, &node.row);
+    node.row.priority = PriorityOfNode(JobOf(tables_, node.row).priority, own);
     node.parameters_json = GivenToText(release.parameters);
     released_bytes_ += node.parameters_json.size();
     rows_[position].blocked = false;
     if (job.definition.enabled) effect_.released.push_back(node.row);
     tables_.PutRun(std::move(node));
+  }
+
+  void Open(const NodeDecision& decision, RunEntry node) REQUIRES(tables_.mu) {
+    const size_t position = decision.position;
+    if (graph_.node(position).approval) {
+      NodeRelease opening = DecideOpening(graph_, position, rows_, facts_);
+      if (!opening.skip.empty()) {
+        node.result.error = std::move(opening.error);
+        return Skip(position, std::move(node), opening.skip);
+      }
+      node.parameters_json = GivenToText(opening.parameters);
+    }
+    TakeRules(ToText(RulesOfNode(graph_.node(position))), &node.row);
+    node.row.due = decision.due;
+    node.until = decision.until;
+    node.result.started = now_;
+    const RunRow row = node.row;
+    tables_.PutRun(std::move(node));
+    Refresh(position);
+    if (decision.due != kUndecided) return;
+    // By the rules of the workflow.
+    AddNotice(tables_, {.kind = NoticeKind::kApproval,
+                        .segment = workflow_.segment,
+                        .job_no = workflow_.job_no,
+                        .key = row.key,
+                        .attempt = row.attempt,
+                        .state = row.state,
+                        .created = now_});
+  }
+
+  void Finish(const NodeDecision& decision, RunEntry node) REQUIRES(tables_.mu) {
+    TakeRules(ToText(RulesOfNode(graph_.node(decision.position))), &node.row);
+    FinishNode(tables_, std::move(node), decision.result, now_);
+    Refresh(decision.position);
   }
 
   void End(const WorkflowEnd& end) REQUIRES(tables_.mu) {
@@ -140,7 +225,7 @@ class Step {
     own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
     CARILLON_CHECK(WriteChange(tables_, std::move(own), ending.change, ending.result, now_).ok(),
                    "a workflow ends its own run");
-    effect_.ended = end.state;
+    effect_.ended = ending.change.state;
     effect_.freed_slot = held_slot || held_group;
     effect_.completed = IsAwaited(tables_.FindRun(key)->row);
   }
@@ -148,7 +233,7 @@ class Step {
   MemoryTables& tables_;
   WorkflowEntry& workflow_;
   const WorkflowGraph& graph_;
-  const WorkflowFacts facts_;
+  WorkflowFacts facts_;
   const WallTime now_;
   NodeRows rows_;  // as written so far
   size_t released_bytes_ = 0;

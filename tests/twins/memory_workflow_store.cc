@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "common/domain/job/fire_zone.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/template.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
@@ -60,14 +62,15 @@ Result<RenderedParameters> ParametersOf(const RunEntry& own, const JobEntry& job
 // Writes the run of a node, blocked.
 void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, const RunRow& own,
                 size_t position, const WorkflowNode& node, WallTime now) REQUIRES(tables.mu) {
-  const JobEntry& job = *tables.FindJob(node.job);
+  const JobEntry& job =
+      RunsNoJob(node) ? *tables.FindJob(TaskJobOf(workflow.job_no)) : *tables.FindJob(node.job);
   RunEntry entry{.row = {.key = NodeKeyOf(workflow, position),
                          .job_no = job.job_no,
                          .segment = job.segment,
                          .kind = RunKind::kWorkflow,
                          .due = WaitsForOthers(job.definition) ? kAwaiting : kBlocked,
                          .priority = job.definition.priority,
-                         .def_version = job.version,
+                         .def_version = RunsNoJob(node) ? workflow.def_version : job.version,
                          .flags = FlagsOfNode(own, job.has_dependents)},
                  .planned = now,
                  .node = NodeOrigin{.workflow_run = workflow.own, .node = node.id}};
@@ -98,6 +101,7 @@ Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
   CARILLON_ASSIGN_OR_RETURN(WorkflowGraph graph, WorkflowGraph::Compile(*definition->workflow));
   for (size_t i = 0; i < graph.size(); ++i) {
     const JobId& job = graph.node(i).job;
+    if (RunsNoJob(graph.node(i))) continue;
     if (tables.FindJob(job) == nullptr) return {ErrorCode::kCorrupt, "no job " + job.value()};
   }
   CARILLON_ASSIGN_OR_RETURN(RenderedParameters parameters,
@@ -175,7 +179,8 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
     const JobDefinition& definition =
         *WorkflowVersion(tables_, workflow->job_no, workflow->def_version).value();
     workflow->state = WorkflowState::kRunning;
-    workflow->deadline = now + std::chrono::seconds(definition.timeout_s);
+    workflow->deadline =
+        now + std::chrono::seconds(RulesOf(row).timeout_s.value_or(definition.timeout_s));
     workflow->is_late = false;
     tables_.WakeUpWorkflow(*workflow, now);
   }
@@ -289,20 +294,40 @@ Result<WorkflowRunView> MemoryWorkflowStore::GetWorkflowRun(const RunKey& key) {
 
 Result<WorkflowRunView> MemoryWorkflowStore::DecideNode(const DecideNodeRequest& request,
                                                         const WriteContext& context) {
-  (void)context;
-  return Error{ErrorCode::kConflict, request.node + " does not wait for a decision"};
+  MutexLock lock(tables_.mu);
+  const WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
+  if (workflow == nullptr) return NoWorkflowRun(request.key);
+  CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
+  const auto position = graph.Find(request.node);
+  if (!position) return Error{ErrorCode::kInvalid, "there is no node " + request.node, "/node"};
+  RunEntry node = *tables_.FindRun(NodeKeyOf(*workflow, *position));
+  const auto& approval = graph.node(*position).approval;
+  if (!approval || node.row.state != RunState::kPending || node.row.due != kUndecided) {
+    return Error{ErrorCode::kConflict, "node " + request.node + " does not wait for a decision"};
+  }
+  CARILLON_TRY(CheckMayDecide(*approval, context.decider));
+  if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
+  const AttemptResult end = EndOfApproval(*approval, request.decision, context.decider,
+                                          context.reason, node.result.started, context.now);
+  FinishNode(tables_, std::move(node), end, context.now);
+  ++tables_.ended[end.state];
+  ReportEnds(tables_, context);
+  CARILLON_ASSIGN_OR_RETURN(WorkflowRunView view, ViewOf(*workflow));
+  if (request.keyed) tables_.Settle(*request.keyed, view);
+  return view;
 }
 
 Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& request,
                                                       const WriteContext& context) {
   MutexLock lock(tables_.mu);
-  const WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
+  WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
   if (workflow == nullptr) return NoWorkflowRun(request.key);
   CARILLON_TRY(CheckMaySkip(tables_.FindRun(workflow->own)->row, workflow->is_late));
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan, PlanSkip(graph, NodeRowsOf(tables_, *workflow),
                                                            request.node, context.overlap()));
   if (plan.refused()) return RefusalOf("skip", graph, plan);
+  CARILLON_TRY(CheckSkips(graph, plan.changes, context.decider));
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteNodeChanges(tables_, *workflow, plan.changes, context.now);
   tables_.WakeUpWorkflow(*workflow, context.now);
