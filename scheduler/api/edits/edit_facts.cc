@@ -26,7 +26,8 @@ Result<std::vector<StoredSecret>> NamedSecrets(const Call& call, const JobDefini
 }
 
 Outcome<std::optional<size_t>> MissingUpstream(const Call& call, const JobDefinition* before,
-                                               const JobDefinition& definition) {
+                                               const JobDefinition& definition,
+                                               const ComingJobs& coming) {
   std::vector<JobId> named;
   if (before != nullptr) named = UpstreamOf(*before);
   for (size_t i = 0; i < definition.schedules.size(); ++i) {
@@ -34,6 +35,7 @@ Outcome<std::optional<size_t>> MissingUpstream(const Call& call, const JobDefini
     if (spec.kind != ScheduleKind::kAfter) continue;
     const JobId upstream(spec.upstream);
     if (std::find(named.begin(), named.end(), upstream) != named.end()) continue;
+    if (coming.stored != nullptr && coming.stored->contains(spec.upstream)) continue;
     const auto head = call.stores.jobs.GetJobHead(upstream);
     if (!head.ok() && head.code() != ErrorCode::kNotFound) return head.error();
     if (!head.ok() || head->deleted) return std::optional(i);
@@ -49,7 +51,8 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
   CARILLON_ASSIGN_OR_RETURN(facts.group_exists, GroupExists(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.calendars, CalendarsFor(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.secrets, NamedSecrets(call, definition));
-  CARILLON_ASSIGN_OR_RETURN(facts.missing_upstream, MissingUpstream(call, before, definition));
+  CARILLON_ASSIGN_OR_RETURN(facts.missing_upstream,
+                            MissingUpstream(call, before, definition, coming));
   CARILLON_ASSIGN_OR_RETURN(facts.without_room,
                             FindTriggerWithoutRoom(call, id, before, definition, coming));
   CARILLON_ASSIGN_OR_RETURN(facts.wait_mistakes,

@@ -157,9 +157,7 @@ class WaitChecker {
     const JobId& start = wait.in.empty() ? wait.job : wait.in;
     if (sources.deleted || sources.job_no == JobNo{}) return true;
     if (sources.not_a_node) {
-      Note(entry, "in", "never_met",
-           fmt::format("Job {} is no node of {}. Name a workflow that runs it, or omit in.",
-                       wait.job.value(), wait.in.value()));
+      found_.push_back(NotANode(entry, wait));
       return true;
     }
     if (sources.too_many) {
@@ -174,10 +172,7 @@ class WaitChecker {
     CARILLON_ASSIGN_OR_RETURN(const FireMakers makers, ReadFireMakers(call_, start, coming_));
     if (sources.schedules.empty()) {
       if (makers.others || !makers.jobs.empty()) return true;
-      Note(entry, field, "never_met",
-           fmt::format("Job {} has no schedule, nor has a job before it. Only runs of a schedule "
-                       "count, not those that a person starts.",
-                       start.value()));
+      found_.push_back(NeverMet(entry, wait));
       return true;
     }
     CARILLON_ASSIGN_OR_RETURN(const int64_t fires, CountFiresOf(call_, makers.jobs, wait.window));
@@ -199,6 +194,20 @@ class WaitChecker {
 };
 
 }  // namespace
+
+FieldError NotANode(size_t entry, const UpstreamWait& wait) {
+  return {fmt::format("/waits_for/{}/in", entry), "never_met",
+          fmt::format("Job {} is no node of {}. Name a workflow that runs it, or omit in.",
+                      wait.job.value(), wait.in.value())};
+}
+
+FieldError NeverMet(size_t entry, const UpstreamWait& wait) {
+  const bool in = !wait.in.empty();
+  return {fmt::format("/waits_for/{}/{}", entry, in ? "in" : "job"), "never_met",
+          fmt::format("Job {} has no schedule, nor has a job before it. Only runs of a schedule "
+                      "count, not those that a person starts.",
+                      (in ? wait.in : wait.job).value())};
+}
 
 Outcome<std::vector<FieldError>> FindWaitMistakes(const Call& call, const JobId& self,
                                                   const JobDefinition* before,

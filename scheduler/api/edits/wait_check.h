@@ -23,6 +23,10 @@ Outcome<std::vector<FieldError>> FindWaitMistakes(const Call& call, const JobId&
                                                   const JobDefinition& definition,
                                                   const ComingJobs& coming);
 
+// never_met of an entry: the job is no node of the workflow, or nothing but people starts it.
+FieldError NotANode(size_t entry, const UpstreamWait& wait);
+FieldError NeverMet(size_t entry, const UpstreamWait& wait);
+
 // A sentence without its full stop, if runs of another job wait for fires that this job would lead to
 // no more: it had schedules, and would have none; else "". Judges the other job by the definition
 // that it has after the request.

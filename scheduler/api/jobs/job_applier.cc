@@ -235,7 +235,8 @@ Outcome<JobApplier::Applied> JobApplier::Create(size_t index, const json& docume
   const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
   fate.warnings = WarningsAbout(call_, id, definition, now_);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, id, nullptr, WithoutDocumented(definition), Coming()));
+    CARILLON_TRY(CheckEdit(call_, id, nullptr, definition, Coming()));
+    CARILLON_TRY(links_.Accept(id, nullptr, definition));
     coming_triggers_[definition.name_space] += AddedTriggers(nullptr, definition);
     return fate;
   }
@@ -256,14 +257,6 @@ void JobApplier::StoreUpstream(const JobDefinition& definition) {
            std::find(upstream.begin(), upstream.end(), one.job.job_id) != upstream.end();
   });
   if (queued) StoreQueued();
-}
-
-// In a dry run, jobs of earlier documents are not there yet.
-JobDefinition JobApplier::WithoutDocumented(JobDefinition definition) const {
-  std::erase_if(definition.schedules, [&](const ScheduleSpec& spec) {
-    return spec.kind == ScheduleKind::kAfter && documented_.contains(spec.upstream);
-  });
-  return definition;
 }
 
 void JobApplier::StoreQueued() {
@@ -360,7 +353,8 @@ Outcome<JobApplier::Applied> JobApplier::Change(const JobBase& base,
   }
   fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, job.job_id, &base, WithoutDocumented(definition), Coming()));
+    CARILLON_TRY(CheckEdit(call_, job.job_id, &base, definition, Coming()));
+    CARILLON_TRY(links_.Accept(job.job_id, DefinitionOf(&base), definition));
     coming_triggers_[definition.name_space] += AddedTriggers(&job.definition, definition);
     return fate;
   }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/domain/selector.h"
+#include "scheduler/api/edits/coming_links.h"
 #include "scheduler/api/edits/job_edit.h"
 #include "scheduler/api/jobs/apply_effects.h"
 #include "scheduler/api/jobs/known_jobs.h"
@@ -32,7 +33,7 @@ inline constexpr size_t kChangesBytesMax = 4u << 20;
 class JobApplier {
  public:
   JobApplier(const Call& call, ApplyOptions options, WallTime now)
-      : call_(call), options_(std::move(options)), now_(now) {}
+      : call_(call), options_(std::move(options)), now_(now), links_(call) {}
 
   // Returns {dry_run, items, counts, prune_complete} as in docs/api.md, or the problem if the store
   // was unavailable before anything was done.
@@ -75,7 +76,6 @@ class JobApplier {
   Outcome<Applied> Create(size_t index, const nlohmann::json& document,
                           const JobDefinition& definition);
   void StoreUpstream(const JobDefinition& definition);
-  JobDefinition WithoutDocumented(JobDefinition definition) const;
   void StoreQueued();
   // kTimeout: it is unknown whether the jobs are stored. After any other error none is stored.
   Status StoreTogether(const std::vector<Queued>& queued);
@@ -95,6 +95,7 @@ class JobApplier {
   const Call& call_;
   const ApplyOptions options_;
   const WallTime now_;
+  ComingLinks links_;  // only in a dry run
   std::optional<Problem> store_down_;
   std::set<std::string> documented_;        // ids of jobs with a document; they are not pruned
   std::set<size_t> ambiguous_;              // indexes of documents that are ambiguous (Index)

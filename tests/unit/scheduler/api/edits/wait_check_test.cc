@@ -272,13 +272,59 @@ TEST_F(WaitCheckTest, ApplyRefusesACircleOfNewWorkflows) {
   };
   const json list = json::array(
       {Body("a", Cron()), Body("b", Cron()), flow("one", "a", "b"), flow("two", "b", "a")});
-  const Answer applied = Send("POST", "/api/apply", list.dump());
-  ASSERT_EQ(applied.status, 200) << applied.text;
-  const json items = applied.body()["items"];
-  ASSERT_EQ(items.size(), 4u) << applied.text;
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(items[i]["result"], "created") << items[i];
-  EXPECT_EQ(items[3]["error"].value("code", ""), "cycle") << items[3];
+  for (const std::string query : {"?dry_run=true", ""}) {
+    const Answer applied = Send("POST", "/api/apply" + query, list.dump());
+    ASSERT_EQ(applied.status, 200) << applied.text;
+    const json items = applied.body()["items"];
+    ASSERT_EQ(items.size(), 4u) << applied.text;
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(items[i]["result"], "created") << items[i];
+    EXPECT_EQ(items[3]["error"].value("code", ""), "cycle") << items[3];
+  }
   EXPECT_EQ(Get("/api/jobs/two").status, 404);
+}
+
+// The error of each item of an apply: "code pointer", or its result.
+std::vector<std::string> ItemsOf(const json& answer) {
+  std::vector<std::string> items;
+  for (const json& item : answer["items"]) {
+    const json error = item.value("error", json());
+    items.push_back(error.is_null()
+                        ? item["result"].get<std::string>()
+                        : error.value("code", "") + " " + error["errors"][0].value("pointer", ""));
+  }
+  return items;
+}
+
+TEST_F(WaitCheckTest, ADryRunOfApplySaysWhatApplyWillRefuse) {
+  using Items = std::vector<std::string>;
+  const auto expect = [&](const json& list, const Items& expected) {
+    for (const std::string query : {"?dry_run=true", ""}) {
+      const Answer applied = Send("POST", "/api/apply" + query, list.dump());
+      ASSERT_EQ(applied.status, 200) << applied.text;
+      EXPECT_EQ(ItemsOf(applied.body()), expected) << query << applied.text;
+    }
+  };
+  expect(json::array({Body("hand", json::array()), Waiting("w1", Entry("hand"))}),
+         {"created", "never_met /1/waits_for/0/job"});
+  expect(json::array({Workflow("flow", Cron(), "hand"), Body("other", Cron()),
+                      Waiting("w2", Entry("hand", {{"in", "flow"}})),
+                      Waiting("w3", Entry("other", {{"in", "flow"}}))}),
+         {"created", "created", "created", "never_met /3/waits_for/0/in"});
+  // The chain of what is there and what comes.
+  expect(json::array({Body("second", After("hand")), Waiting("w4", Entry("second"))}),
+         {"created", "created"});
+  Make(Body("a", Cron()));
+  Make(Waiting("b", Entry("a")));
+  expect(json::array({Body("c", After("b")), Waiting("a", Entry("c"))}),
+         {"created", "cycle /1/waits_for/0/job"});
+  expect(json::array({Body("d", After("b")), Body("a", After("d"))}),
+         {"created", "cycle /1/schedules/0/job"});
+  // A node that waits for what comes after its workflow.
+  expect(json::array({Body("n", json::array()), Workflow("around", Cron(), "n"),
+                      Body("next", After("around"))}),
+         {"created", "created", "created"});
+  expect(json::array({Body("n", json::array(), Waits(json::array({Entry("next")})))}),
+         {"cycle /0/waits_for/0/job"});
 }
 
 TEST_F(WaitCheckTest, PruneDeletesWhoWaitsFirst) {
