@@ -31,13 +31,19 @@ bool HasFireDate(std::string_view text) {
   return found;
 }
 
+bool HasNodeFireDate(const ParameterValue& text) {
+  const auto expressions = ExpressionsOf(text);
+  return expressions.ok() && std::ranges::any_of(*expressions, [](const NodeExpression& one) {
+           return one.kind == NodeExpression::Kind::kFire;
+         });
+}
+
+// Also if it waits for a time of day.
 bool HasFireDate(const WorkflowNode& node) {
-  return std::ranges::any_of(node.parameters, [](const auto& parameter) {
-    const auto expressions = ExpressionsOf(parameter.second);
-    return expressions.ok() && std::ranges::any_of(*expressions, [](const NodeExpression& one) {
-             return one.kind == NodeExpression::Kind::kFire;
-           });
-  });
+  if (node.wait && !node.wait->until.empty()) return true;
+  if (!node.task.empty() && UsesFireDate(node.task.job())) return true;
+  return std::ranges::any_of(TextsOf(node),
+                             [](const NodeText& one) { return HasNodeFireDate(one.value); });
 }
 
 constexpr WallTime kSampleFire = FromUnixMicros(1'700'000'000'000'000);  // in 2023
@@ -148,9 +154,11 @@ bool UsesFireDate(const JobDefinition& job) {
       })) {
     return true;
   }
-  return job.workflow && std::ranges::any_of(job.workflow->nodes, [](const WorkflowNode& node) {
-           return HasFireDate(node);
-         });
+  if (!job.workflow) return false;
+  return std::ranges::any_of(job.workflow->nodes,
+                             [](const WorkflowNode& node) { return HasFireDate(node); }) ||
+         std::ranges::any_of(job.workflow->outputs,
+                             [](const auto& output) { return HasNodeFireDate(output.second); });
 }
 
 }  // namespace carillon

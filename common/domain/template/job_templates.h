@@ -24,7 +24,8 @@ std::vector<JobTemplate> TemplatesOf(const JobDefinition& job);
 // kInvalid: a text of kTotal that becomes a whole number at no fire.
 Status CheckTotal(const JobDefinition& job, std::string_view text);
 
-// True if a text of the job, or a parameter of a node, has the local date of the fire.
+// True if a text of the job, or of a node or its task, has the local date of the fire, or a node
+// waits for a time of day.
 bool UsesFireDate(const JobDefinition& job);
 
 }  // namespace carillon

@@ -194,6 +194,17 @@ Result<std::vector<NodeExpression>> ExpressionsOf(const ParameterValue& value) {
   return found;
 }
 
+std::vector<NodeText> TextsOf(const WorkflowNode& node) {
+  std::vector<NodeText> texts;
+  for (const auto& [name, value] : node.parameters) {
+    texts.push_back({"/parameters/" + EscapePointer(name), value});
+  }
+  if (node.approval) texts.push_back({"/approval/message", node.approval->message});
+  if (node.wait) texts.push_back({"/wait/until", node.wait->until});
+  if (!node.over.empty()) texts.push_back({"/over", node.over});
+  return texts;
+}
+
 std::set<std::string> ParametersWithOutputs(const WorkflowNode& node) {
   std::set<std::string> names;
   const auto add = [&names](const std::string& name, const ParameterValue& value) {

@@ -59,6 +59,13 @@ Result<NodeExpression> ParseNodeExpression(std::string_view text);
 // have none.
 Result<std::vector<NodeExpression>> ExpressionsOf(const ParameterValue& value);
 
+// A text of a node with placeholders of this file.
+struct NodeText {
+  std::string pointer = {};  // below the node: "/parameters/path", "/approval/message"
+  ParameterValue value = {};
+};
+std::vector<NodeText> TextsOf(const WorkflowNode& node);
+
 // Names of the parameters that contain an output, with that of the item of a mapped node. Values
 // that cannot be parsed contain none.
 std::set<std::string> ParametersWithOutputs(const WorkflowNode& node);

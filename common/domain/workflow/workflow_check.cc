@@ -12,6 +12,7 @@
 #include "common/domain/enum_names.h"
 #include "common/domain/job/job.h"
 #include "common/domain/job_text.h"
+#include "common/domain/nodes/node_check.h"
 #include "common/domain/template/node_template.h"
 
 namespace carillon {
@@ -58,11 +59,13 @@ class Checker {
 
   WorkflowProblems Check() && {
     CheckLimits();
+    CheckFinally();
     IndexNodes();
     for (size_t i = 0; i < nodes_.size(); ++i) CheckNode(i);
     if (options_.graph_complete) {
       FindCycles();
       for (size_t i = 0; i < nodes_.size(); ++i) CheckTemplates(i);
+      CheckOutputs();
     }
     return std::move(problems_);
   }
@@ -92,6 +95,19 @@ class Checker {
       Note(Mistake::kLimit, "/nodes",
            fmt::format("has {} entries of `after`; at most {} are allowed", edges,
                        kWorkflowEdgesMax));
+    }
+  }
+
+  void CheckFinally() {
+    const auto is_finally = [](const WorkflowNode& node) { return node.is_finally; };
+    if (workflow_.finally_timeout_s < 1 || workflow_.finally_timeout_s > kFinallyTimeoutMaxS) {
+      Note(Mistake::kBadField, "/finally_timeout",
+           fmt::format("is {}; it must be from 1 to {}", workflow_.finally_timeout_s,
+                       kFinallyTimeoutMaxS));
+    }
+    if (!nodes_.empty() && options_.graph_complete && std::ranges::all_of(nodes_, is_finally)) {
+      Note(Mistake::kBadField, NodePointer(0, "/finally"),
+           "a workflow needs a node that is not finally");
     }
   }
 
@@ -129,10 +145,11 @@ class Checker {
 
   void CheckNode(size_t i) {
     const WorkflowNode& node = nodes_[i];
-    const bool has_job = !node.job.empty() || options_.graph_complete;
-    if (has_job && !ValidateJobId(node.job.value()).ok()) {
-      Note(Mistake::kBadField, NodePointer(i, "/job"),
-           fmt::format("'{}' is not the id of a job", Shown(node.job.value())));
+    // Without its kind, a node was not read; that has been reported.
+    if (HasKind(node) || options_.graph_complete) {
+      for (Error& mistake : FindNodeMistakes(node)) {
+        Note(Mistake::kBadField, NodePointer(i, mistake.pointer), std::move(mistake.message));
+      }
     }
     const Status parameters = ValidateParameters(node.parameters);
     if (!parameters.ok()) {
@@ -166,12 +183,41 @@ class Checker {
     if (from == kNoNode && options_.graph_complete) {
       Note(Mistake::kUnknownNode, EdgePointer(i, index, "/node"), NoNode(edge.node));
     }
+    if (from != kNoNode) CheckPhases(i, index, nodes_[from]);
+    return CanCount(i, index);
+  }
+
+  // Finally nodes start when all others have ended, so no edge is between the two.
+  void CheckPhases(size_t i, size_t index, const WorkflowNode& from) {
+    const WorkflowNode& node = nodes_[i];
+    if (node.is_finally && node.after[index].recovers) {
+      Note(Mistake::kBadField, EdgePointer(i, index, "/recovers"),
+           "a finally node cannot repair a failure");
+    }
+    if (node.is_finally == from.is_finally) return;
+    Note(Mistake::kBadField, EdgePointer(i, index, "/node"),
+         node.is_finally ? fmt::format("'{}' is no finally node; a finally node starts when all "
+                                       "others have ended",
+                                       Shown(from.id))
+                         : fmt::format("'{}' is a finally node, and only such a node can be after "
+                                       "it",
+                                       Shown(from.id)));
+  }
+
+  // Returns false if the edge can never count for the trigger rule of the node.
+  bool CanCount(size_t i, size_t index) {
+    const WorkflowNode& node = nodes_[i];
+    const WorkflowEdge& edge = node.after[index];
+    const size_t from = froms_[i][index];
+    const bool succeeded = node.trigger_rule.succeeded;
+    if (succeeded && edge.on == EdgeOn::kFailure) return false;
     if (edge.condition.empty()) return true;
     const auto condition = Condition::Parse(edge.condition);
     if (!condition.ok()) {
       Note(Mistake::kBadCondition, EdgePointer(i, index, "/if"), condition.error().message);
       return true;
     }
+    if (succeeded) return condition->CanHold(RunState::kCompleted);
     const bool may_fail = from == kNoNode || nodes_[from].allow_failure;
     return CanBeMet(edge.on, may_fail, *condition);
   }
@@ -189,13 +235,16 @@ class Checker {
     const WorkflowNode& node = nodes_[i];
     const int64_t least = node.trigger_rule.least;
     const auto edges = static_cast<int64_t>(node.after.size());
-    if (least != TriggerRule::kAll && (least < 1 || least > edges)) {
+    const bool succeeded = node.trigger_rule.succeeded;
+    const bool out_of_bounds = least != TriggerRule::kAll && (least < 1 || least > edges);
+    if (out_of_bounds || (succeeded && edges == 0)) {
       Note(Mistake::kBadTriggerRule, NodePointer(i, "/trigger_rule"),
            edges == 0 ? "a node without `after` starts at once and has no trigger rule"
                       : fmt::format("is {}, but the node has {} entries in `after`", least, edges));
       return;
     }
-    const int64_t needed = edges == 0 ? 0 : std::max<int64_t>(least, 1);
+    const bool every = succeeded && least == TriggerRule::kAll;
+    const int64_t needed = every ? edges : edges == 0 ? 0 : std::max<int64_t>(least, 1);
     if (can_be_met >= needed) return;
     Note(Mistake::kNeverStarts, NodePointer(i, "/after"),
          fmt::format("node '{}' can never start: {} of its conditions must hold, and {} can",
@@ -246,16 +295,51 @@ class Checker {
 
   void CheckTemplates(size_t i) {
     std::optional<std::vector<bool>> upstream;
-    for (const auto& [name, value] : nodes_[i].parameters) {
-      const std::string pointer = NodePointer(i, "/parameters/" + EscapePointer(name));
-      const auto expressions = ExpressionsOf(value);
+    for (const NodeText& text : TextsOf(nodes_[i])) {
+      const std::string pointer = NodePointer(i, text.pointer);
+      const auto expressions = ExpressionsOf(text.value);
       if (!expressions.ok()) {
         Note(Mistake::kBadTemplate, pointer, expressions.error().message);
         continue;
       }
       for (const NodeExpression& expression : *expressions) {
         if (!expression.node.empty() && !upstream) upstream = Upstream(i);
+        if (!nodes_[i].is_finally) CheckState(expression, pointer);
         CheckExpression(expression, upstream, pointer);
+      }
+    }
+  }
+
+  void CheckState(const NodeExpression& expression, const std::string& pointer) {
+    if (expression.kind != NodeExpression::Kind::kWorkflowState) return;
+    Note(Mistake::kBadTemplate, pointer, "only a finally node can know workflow.state");
+  }
+
+  // Those of the workflow run itself, for which all nodes have ended.
+  void CheckOutputs() {
+    if (workflow_.outputs.size() > kWorkflowOutputsMax) {
+      Note(Mistake::kLimit, "/outputs",
+           fmt::format("has {} entries; at most {} are allowed", workflow_.outputs.size(),
+                       kWorkflowOutputsMax));
+    }
+    const std::optional every = std::vector<bool>(nodes_.size(), true);
+    for (const auto& [name, text] : workflow_.outputs) {
+      const std::string pointer = "/outputs/" + EscapePointer(name);
+      if (!IsOutputName(name)) {
+        Note(Mistake::kBadField, pointer, "is not the name of an output");
+      }
+      if (std::string fault = TextFault(text, kOutputsBytesMax); !fault.empty()) {
+        Note(Mistake::kBadField, pointer, std::move(fault));
+        continue;
+      }
+      const auto expressions = ExpressionsOf(text);
+      if (!expressions.ok()) {
+        Note(Mistake::kBadTemplate, pointer, expressions.error().message);
+        continue;
+      }
+      for (const NodeExpression& expression : *expressions) {
+        CheckState(expression, pointer);
+        CheckExpression(expression, every, pointer);
       }
     }
   }
@@ -278,9 +362,13 @@ class Checker {
     }
   }
 
-  // The nodes that are upstream of `i`, directly or not.
+  // The nodes that are upstream of `i`, directly or not; of a finally node all that are none.
   std::vector<bool> Upstream(size_t i) const {
     std::vector<bool> found(nodes_.size());
+    if (nodes_[i].is_finally) {
+      std::transform(nodes_.begin(), nodes_.end(), found.begin(),
+                     [](const WorkflowNode& node) { return !node.is_finally; });
+    }
     std::vector<size_t> left{i};
     while (!left.empty()) {
       const size_t at = left.back();

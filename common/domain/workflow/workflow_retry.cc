@@ -56,11 +56,31 @@ void AddDownstream(const WorkflowGraph& graph, Chosen& chosen) {
   }
 }
 
+// True if one of the nodes is not finally.
+bool HasMain(const WorkflowGraph& graph, const Chosen& chosen) {
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (chosen[i] && !graph.is_finally(i)) return true;
+  }
+  return false;
+}
+
+// True if the node starts after one of the chosen ones: it is downstream of it, or finally.
+bool Follows(const WorkflowGraph& graph, size_t position, const Chosen& chosen) {
+  if (graph.is_finally(position) && HasMain(graph, chosen)) return true;
+  const auto& edges = graph.upstream(position);
+  return std::any_of(edges.begin(), edges.end(),
+                     [&](size_t edge) { return chosen[graph.edges()[edge].from]; });
+}
+
 // Plans changes of single nodes, and notes those that refuse them.
 class Planner {
  public:
   Planner(const WorkflowGraph& graph, const NodeRows& rows, Overlap overlap)
-      : graph_(graph), rows_(rows), overlap_(overlap), changed_(graph.size()) {}
+      : graph_(graph),
+        rows_(rows),
+        overlap_(overlap),
+        asked_(graph.size()),
+        changed_(graph.size()) {}
 
   void BlockAgain(size_t position) { Change(position, To::kAgain); }
   void SkipByHand(size_t position) { Change(position, To::kSkippedByHand); }
@@ -80,8 +100,17 @@ class Planner {
     }
   }
 
+  // Blocks all finally nodes again if another one is.
+  void BlockFinally() {
+    if (failpoint::Broken("finally.not_again") || !HasMain(graph_, Again())) return;
+    for (size_t i = 0; i < graph_.size(); ++i) {
+      if (graph_.is_finally(i) && !asked_[i]) Change(i, To::kAgain);
+    }
+  }
+
   // `from_start`: a person wants everything to run again.
   RetryPlan Plan(bool from_start) && {
+    BlockFinally();
     ChangeWhatWouldContinue();
     std::sort(plan_.changes.begin(), plan_.changes.end(),
               [](const NodeChange& a, const NodeChange& b) { return a.position < b.position; });
@@ -99,18 +128,19 @@ class Planner {
   // A node that an earlier retry has blocked may be a nested workflow run that is to continue. What
   // it worked with is no longer true if a node before it runs again as well.
   void ChangeWhatWouldContinue() {
-    Chosen again(graph_.size());
-    for (const NodeChange& change : plan_.changes) again[change.position] = change.to == To::kAgain;
+    Chosen again = Again();
     for (const size_t position : graph_.order()) {
-      const auto& edges = graph_.upstream(position);
-      const bool follows = std::any_of(edges.begin(), edges.end(), [&](size_t edge) {
-        return again[graph_.edges()[edge].from];
-      });
       const NodeRow& row = rows_[position];
-      if (!follows || !IsBlocked(row) || row.attempt == 1) continue;
+      if (!IsBlocked(row) || row.attempt == 1 || !Follows(graph_, position, again)) continue;
       again[position] = true;
       plan_.changes.push_back({.position = position, .attempt = row.attempt});
     }
+  }
+  // The nodes that the changes so far block again.
+  Chosen Again() const {
+    Chosen again(graph_.size());
+    for (const NodeChange& change : plan_.changes) again[change.position] = change.to == To::kAgain;
+    return again;
   }
   // It was tried and failed; a node that was SKIPPED has not worked with what is there now.
   bool HasFailed(size_t position) const {
@@ -120,14 +150,15 @@ class Planner {
   }
   // The runs of a node that is blocked already will run again, too.
   bool UpstreamChanges(size_t position) const {
-    const auto& edges = graph_.upstream(position);
-    return std::any_of(edges.begin(), edges.end(), [&](size_t edge) {
-      const size_t from = graph_.edges()[edge].from;
-      return changed_[from] || IsBlocked(rows_[from]);
-    });
+    Chosen changes = changed_;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (IsBlocked(rows_[i])) changes[i] = true;
+    }
+    return Follows(graph_, position, changes);
   }
   void Change(size_t position, To to) {
     const NodeRow& row = rows_[position];
+    asked_[position] = true;
     if (IsBlocked(row) && to == To::kAgain) return;
     if (row.may_still_run && overlap_ == Overlap::kUnconfirmed) {
       plan_.may_still_run.push_back(position);
@@ -135,7 +166,8 @@ class Planner {
     }
     // A run that waits can be taken away, but not be made to wait once more.
     const bool waits = row.state == RunState::kPending && to == To::kSkippedByHand;
-    if (IsActive(row) && row.state != RunState::kHeld && !waits) {
+    const bool open = (IsActive(row) && row.state != RunState::kHeld) || row.opened;
+    if (open && !waits) {
       plan_.open.push_back(position);
       return;
     }
@@ -153,6 +185,7 @@ class Planner {
   const WorkflowGraph& graph_;
   const NodeRows& rows_;
   const Overlap overlap_;
+  Chosen asked_;  // whether it can be changed
   Chosen changed_;
   RetryPlan plan_;
 };

@@ -4,6 +4,9 @@
 // workflow run (workflow_step.h) then decides about them as if they had never run. The other nodes
 // keep their ends. A retry may name nodes to be skipped instead.
 //
+// If a node runs again that is not finally, then so do all finally nodes, and whoever writes the
+// plan clears StepFacts::finally_since. An approval is asked again.
+//
 // Errors   kInvalid with the pointer ("/from/0", "/skip/2"): no such node. kConflict: nothing is to
 //          be run again; the node of PlanSkip cannot be skipped.
 #pragma once
@@ -52,7 +55,7 @@ struct NodeChange {
 // If a node is listed in `open` or `may_still_run`, nothing may be changed.
 struct RetryPlan {
   std::vector<NodeChange> changes = {};     // in the order of the definition
-  std::vector<size_t> open = {};            // released and not ended
+  std::vector<size_t> open = {};            // released or opened, and not ended
   std::vector<size_t> may_still_run = {};   // and the person has not confirmed an overlap
   std::vector<std::string> run_again = {};  // ids of the nodes that are blocked again
 
