@@ -28,4 +28,9 @@ Result<JobDefinition> DefinitionForRun(JobDefinition of_version, JobNo job_no,
   return WithRules(std::move(of_version), own);
 }
 
+Duration TimeoutOf(const JobDefinition& job, const RunRow& run) {
+  const auto own = RunRulesFromText(run.rules);
+  return std::chrono::seconds(own.ok() ? own->timeout_s.value_or(job.timeout_s) : job.timeout_s);
+}
+
 }  // namespace carillon

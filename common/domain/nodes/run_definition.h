@@ -11,7 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/domain/job/job.h"
-#include "common/domain/run_id.h"
+#include "common/domain/run/run.h"
 
 namespace carillon {
 
@@ -23,5 +23,9 @@ std::optional<size_t> NodePositionOf(const RunKey& run);
 // be read, or there is no task at this node: nobody may execute an approval or a wait.
 Result<JobDefinition> DefinitionForRun(JobDefinition of_version, JobNo job_no,
                                        std::optional<size_t> position, std::string_view rules);
+
+// The timeout of a workflow's run: its own, if it is a node's and has one, or that of its job. Rules
+// that cannot be read: that of its job.
+Duration TimeoutOf(const JobDefinition& job, const RunRow& run);
 
 }  // namespace carillon

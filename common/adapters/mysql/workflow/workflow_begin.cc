@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 #include "common/base/failpoint.h"
 #include "common/domain/job/fire_zone.h"
+#include "common/domain/nodes/run_definition.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_begin.h"
@@ -178,7 +179,7 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
   if (!locked || locked->row.flags != own->row.flags) {
     return Error{ErrorCode::kConflict, "begin: the run has changed meanwhile"};
   }
-  const WallTime deadline = rules.now + std::chrono::seconds(loaded.record.definition.timeout_s);
+  const WallTime deadline = rules.now + TimeoutOf(loaded.record.definition, locked->row);
   if (continues) {
     known->open = true;
     known->timed_out = false;
