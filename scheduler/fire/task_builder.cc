@@ -1,5 +1,7 @@
 #include "scheduler/fire/task_builder.h"
 
+#include <fmt/format.h>
+
 #include "common/base/stable_hash.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
@@ -60,6 +62,17 @@ size_t HttpBytes(const HttpCall& http) {
 // that is no part does all the work, even if its fire once had parts.
 uint32_t ShardTotalOf(const PendingRun& run) { return run.key.shard > 0 ? run.shard_total : 1; }
 
+// Adds the item of a part of a mapped node.
+Status AddItem(const PendingRun& run, const Definition& definition,
+               const std::vector<ParameterValue>& items, Parameters* parameters) {
+  if (run.key.shard == 0 || !definition.items()) return {};
+  if (run.key.shard > items.size()) {
+    return {ErrorCode::kInvalid, fmt::format("the list has no item {}", run.key.shard)};
+  }
+  (*parameters)[definition.item_parameter()] = items[run.key.shard - 1];
+  return {};
+}
+
 // The names of the parameters whose texts come from outside are added to `untrusted`.
 Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition,
                              std::set<std::string>* untrusted) {
@@ -80,13 +93,16 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
     facts.parameters = MergeParameters(std::move(facts.parameters),
                                        facts.trigger ? FillTrigger(fixed, *facts.trigger) : fixed);
   }
+  std::vector<ParameterValue> items;
   if (run.extras && !run.extras->request.parameters_json.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given,
                               GivenFromText(run.extras->request.parameters_json));
     *untrusted = given.untrusted;
     if (!given.time_zone.empty()) facts.time_zone = given.time_zone;
     facts.parameters = MergeParameters(std::move(facts.parameters), given.values);
+    items = given.items;
   }
+  CARILLON_TRY(AddItem(run, definition, items, &facts.parameters));
   // Each was refused when it was given; the job may have been edited since, or be older.
   CARILLON_TRY(CheckParameterCase(job, facts.parameters));
   CARILLON_ASSIGN_OR_RETURN(facts.parameters, FillDates(std::move(facts.parameters), *untrusted,
@@ -160,6 +176,7 @@ Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definitio
 }
 
 std::optional<Places> PlacesByTemplate(const PendingRun& run, const Definition& definition) {
+  if (definition.items()) return RenderedPlaces(std::to_string(*definition.items()), kFanOutMax);
   const std::optional<Shards>& shards = definition.job().shards;
   if (!shards || shards->total_from.empty()) return std::nullopt;
   std::set<std::string> untrusted;  // a number is no command

@@ -22,8 +22,8 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
 // BuildTask.
 Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definition);
 
-// The places of a fire whose job has a template for the number of its parts; nullopt for others. If
-// it cannot be rendered, they are refused.
+// The places of a fire whose job has a template for the number of its parts, or of a mapped node;
+// nullopt for others. If the template cannot be rendered, they are refused.
 std::optional<Places> PlacesByTemplate(const PendingRun& run, const Definition& definition);
 
 // Returns the approximate number of bytes that the task adds to a bundle.

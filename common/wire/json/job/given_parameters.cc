@@ -42,6 +42,18 @@ std::optional<EventOrigin> TakeEvent(nlohmann::json& document) {
   return origin;
 }
 
+Status TakeItems(nlohmann::json& document, std::vector<ParameterValue>& items) {
+  if (!document.is_object()) return {};
+  const auto found = document.find(kItems);
+  if (found == document.end()) return {};
+  if (!found->is_array()) return InvalidAt("/$items", "is not a list");
+  for (const nlohmann::json& value : *found) {
+    CARILLON_TRY(ReadParameterValue(value, "/$items", items.emplace_back()));
+  }
+  document.erase(found);
+  return {};
+}
+
 }  // namespace
 
 Result<RenderedParameters> GivenFromText(std::string_view text) {
@@ -52,6 +64,7 @@ Result<RenderedParameters> GivenFromText(std::string_view text) {
   given.given_by = TakeTexts(document, kGivers);
   given.time_zone = TakeText(document, kKeptZone);
   given.event = TakeEvent(document);
+  CARILLON_TRY(TakeItems(document, given.items));
   JobDefinition job;
   CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField("parameters", document, job));
   if (!known) return Error{ErrorCode::kInvalid, "parameters: not a known field"};
@@ -60,12 +73,16 @@ Result<RenderedParameters> GivenFromText(std::string_view text) {
 }
 
 std::string GivenToText(const RenderedParameters& given) {
-  if (given.values.empty() && given.time_zone.empty() && !given.event) return {};
+  const bool has_members = !given.time_zone.empty() || given.event || !given.items.empty();
+  if (given.values.empty() && !has_members) return {};
   nlohmann::json document = WriteParameterValues(given.values);
   if (!given.untrusted.empty()) document[kUntrustedNames] = given.untrusted;
   if (!given.given_by.empty()) document[kGivers] = given.given_by;
   if (!given.time_zone.empty()) document[kKeptZone] = given.time_zone;
   if (given.event) document[kStartedByEvent] = OriginToJson(*given.event);
+  for (const ParameterValue& item : given.items) {
+    document[kItems].push_back(WriteParameterValue(item));
+  }
   return JsonToText(document);
 }
 
@@ -88,6 +105,7 @@ nlohmann::json GivenValues(std::string_view text) {
   values.erase(kGivers);
   values.erase(kKeptZone);
   values.erase(kStartedByEvent);
+  values.erase(kItems);
   return values;
 }
 

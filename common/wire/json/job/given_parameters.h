@@ -1,12 +1,13 @@
 // The parameters that are stored with a run, with the names of those whose text comes from outside:
 // from outputs of other runs or from events. Such text must not become part of a command. Of the
 // run of a request, and of a workflow, also the ids of the users who gave them. And the time zone
-// of the run's fire, if its job would tell another one now (fire_zone.h), and the event that
-// started the run.
+// of the run's fire, if its job would tell another one now (fire_zone.h), the event that started the
+// run, and the items of a mapped node, of which each part gets one.
 //
 //   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"],
 //    "$time_zone": "Asia/Tokyo",
-//    "$event": {"id": "42", "source": "shop", "type": "order.paid", "subject": ""}}
+//    "$event": {"id": "42", "source": "shop", "type": "order.paid", "subject": ""},
+//    "$items": ["a.csv", "b.csv"]}
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ inline constexpr const char* kUntrustedNames = "$untrusted";
 inline constexpr const char* kGivers = "$given_by";
 inline constexpr const char* kKeptZone = "$time_zone";
 inline constexpr const char* kStartedByEvent = "$event";
+inline constexpr const char* kItems = "$items";
 
 // "" means no parameters. kInvalid as ParametersFromText.
 Result<RenderedParameters> GivenFromText(std::string_view text);
@@ -32,7 +34,7 @@ Result<RenderedParameters> GivenFromText(std::string_view text);
 Result<std::string> WithScheduleParameters(std::string_view own, const Parameters& of_schedule);
 // A run that keeps a zone already, keeps that.
 Result<std::string> WithZone(std::string_view own, const std::string& zone);
-// "" for no parameters, without a zone and an event.
+// "" for no parameters, without a zone, an event and items.
 std::string GivenToText(const RenderedParameters& given);
 // The values alone, for people; an empty object if there are none, or if they cannot be read.
 nlohmann::json GivenValues(std::string_view text);

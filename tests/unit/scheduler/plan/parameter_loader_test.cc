@@ -35,6 +35,27 @@ TEST(ParameterLoaderTest, FeedsTheRunBackWithItsParameters) {
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(parts[0].at(0).key, part.key);
   EXPECT_EQ(parts[0][0].extras->request.parameters_json, R"({"a":1})");
+  // Parts that are offered together share it, but a bound one keeps its executor.
+  PendingRun bound = part;
+  bound.key.shard = 4;
+  bound.extras = std::make_shared<const RunExtras>(RunExtras{.pinned_executor = ExecutorId("x")});
+  PendingRun other = part;
+  other.key.shard = 5;
+  for (const PendingRun& one : {part, bound, other}) ASSERT_TRUE(wanted.Push(one).ok());
+  loader.Step(clock.Steady());
+  const auto three = feed.PopUpTo(1);
+  ASSERT_EQ(three.at(0).size(), 3u);
+  EXPECT_EQ(three[0][0].extras, three[0][2].extras);
+  EXPECT_EQ(three[0][1].extras->pinned_executor, ExecutorId("x"));
+  EXPECT_EQ(three[0][1].extras->request.parameters_json, R"({"a":1})");
+}
+
+TEST(ParameterLoaderTest, ARunWithRulesOfItsOwnWaitsForThem) {
+  PendingRun run{.kind = RunKind::kWorkflow, .flags = run_flag::kRules};
+  EXPECT_TRUE(NeedsExtras(run));
+  EXPECT_EQ(RulesOf(run), "");
+  const RunRow row{.kind = RunKind::kWorkflow, .flags = run_flag::kRules, .rules = "timeout=60"};
+  EXPECT_EQ(RulesOf(ToPendingRun(row, Epoch(1))), "timeout=60");
 }
 
 }  // namespace

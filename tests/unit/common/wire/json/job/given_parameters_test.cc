@@ -45,6 +45,20 @@ TEST(GivenParametersTest, TheEventStaysWithTheRunAlsoWithoutParameters) {
   EXPECT_EQ(GivenValues(GivenToText(full)), nlohmann::json({{"day", "mon"}}));
 }
 
+TEST(GivenParametersTest, ItemsStayInTheirOrderAndAreNoParameters) {
+  const RenderedParameters given{
+      .values = {{"day", std::string("mon")}},
+      .untrusted = {"file"},
+      .items = {std::string("b.csv"), int64_t{3}, true, 0.5, std::string("[1,2]")}};
+  const std::string text = GivenToText(given);
+  EXPECT_EQ(GivenFromText(text).value(), given);
+  EXPECT_EQ(GivenValues(text), nlohmann::json({{"day", "mon"}}));
+  const RenderedParameters bare{.items = {std::string("a")}};
+  EXPECT_EQ(GivenToText(bare), R"({"$items":["a"]})");
+  EXPECT_EQ(GivenFromText(GivenToText(bare)).value(), bare);
+  EXPECT_FALSE(GivenFromText(R"({"$items":"a"})").ok());
+}
+
 TEST(GivenParametersTest, WhateverIsAddedLaterKeepsTheEvent) {
   const EventOrigin event{.id = "42", .source = "shop", .type = "order.paid"};
   for (const RenderedParameters& given :
@@ -72,7 +86,7 @@ TEST(GivenParametersTest, RulesOfTheJobAreForTheValues) {
 }
 
 TEST(GivenParametersTest, NobodyGivesTheNamesOfOthers) {
-  for (const char* name : {kGivers, kUntrustedNames, kKeptZone, kStartedByEvent}) {
+  for (const char* name : {kGivers, kUntrustedNames, kKeptZone, kStartedByEvent, kItems}) {
     for (const nlohmann::json& value :
          {nlohmann::json("user-b"), nlohmann::json({"user-b"}), nlohmann::json({{"id", "1"}})}) {
       const nlohmann::json asked = {
