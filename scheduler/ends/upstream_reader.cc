@@ -20,7 +20,7 @@ UpstreamSources WithoutFires(UpstreamSources sources) {
 }
 
 // True if all that the backfill may run was known before. Each step leaves it less.
-bool IsWithin(const SourceBackfill& after, const std::vector<SourceBackfill>& before) {
+bool WasLeftBefore(const SourceBackfill& after, const std::vector<SourceBackfill>& before) {
   return std::ranges::any_of(before, [&](const SourceBackfill& one) {
     return one.number == after.number && one.from <= after.from && after.until <= one.until;
   });
@@ -35,7 +35,7 @@ bool DifferByPlans(const UpstreamSources& before, const UpstreamSources& after) 
                               return one.id == other.id && one.next <= other.next;
                             }) &&
          std::ranges::all_of(after.backfills, [&](const SourceBackfill& one) {
-           return IsWithin(one, before.backfills);
+           return WasLeftBefore(one, before.backfills);
          });
 }
 

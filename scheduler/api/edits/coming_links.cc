@@ -15,7 +15,7 @@ bool RunsAsNode(const JobDefinition& workflow, const JobId& job) {
   return std::ranges::any_of(NodeJobsOf(workflow), [&](const JobId& node) { return node == job; });
 }
 
-bool NamesJobs(const JobDefinition& definition) {
+bool NamesOthers(const JobDefinition& definition) {
   return !UpstreamOf(definition).empty() || !NodeJobsOf(definition).empty() ||
          WaitsForOthers(definition);
 }
@@ -37,7 +37,7 @@ Outcome<bool> ComingLinks::Accept(const JobId& id, const JobDefinition* before,
 
 Outcome<bool> ComingLinks::Check(const JobId& id, const JobDefinition* before,
                                  const JobDefinition& definition) {
-  if (!NamesJobs(definition)) return true;
+  if (!NamesOthers(definition)) return true;
   // As the store: the first of the jobs that it names that closes a circle is told.
   JobDefinition& own = accepted_.insert_or_assign(id, definition).first->second;
   own.waits_for.clear();

@@ -33,8 +33,8 @@ struct FiresNear {
 
 // Each is a range of an index. The numbers are constants: with those of a joined table, the server
 // would read all runs of the jobs.
-Status ReadStarted(Session& session, std::span<const FiresNear> wanted,
-                   std::map<ScheduleId, StartedRuns>* started) {
+Status ReadFiresNear(Session& session, std::span<const FiresNear> wanted,
+                     std::map<ScheduleId, StartedRuns>* started) {
   constexpr std::string_view kBranch =
       "(SELECT r.schedule_id, r.fire_us, r.started_by FROM job_runs r FORCE INDEX (by_job) WHERE "
       "r.job_no = ? AND r.fire_us >= ? AND r.fire_us < ? AND r.schedule_id = ? AND r.shard = 0)";
@@ -69,7 +69,7 @@ Result<std::map<ScheduleId, StartedRuns>> StartedBefore(Session& session,
   std::map<ScheduleId, StartedRuns> started;
   for (size_t first = 0; first < all.size(); first += kUnionMax) {
     const size_t count = std::min(kUnionMax, all.size() - first);
-    CARILLON_TRY(ReadStarted(session, std::span(all).subspan(first, count), &started));
+    CARILLON_TRY(ReadFiresNear(session, std::span(all).subspan(first, count), &started));
   }
   return started;
 }
