@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/twins/memory_node_jobs.h"
+#include "common/domain/nodes/node_groups.h"
 
 namespace carillon::memory {
 
@@ -17,7 +17,9 @@ Group MemoryGroupStore::ToGroup(const std::string& name, const GroupEntry& entry
               .updated = entry.updated,
               .next_cool = entry.NextStart(now)};
   for (const auto& [job_no, job] : tables_.jobs()) {
-    if (!job.deleted && GroupsOf(job.definition).contains(name)) ++group.jobs;
+    if (job.deleted) continue;
+    if (job.definition.concurrency_group == name) ++group.jobs;
+    if (GroupsOfNodes(job.definition).contains(name)) ++group.jobs;
   }
   return group;
 }

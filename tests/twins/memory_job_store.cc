@@ -317,9 +317,11 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   ChangePending(tables_, *job, JobChange::kEdited, reason::kEdited, context.now);
   if (WaitsForOthers(old) != WaitsForOthers(definition)) ChangeWaits(tables_, *job, context.now);
   if (old.user_id != definition.user_id) AskFormerOwner(tables_, *job);
-  const bool moves = old.concurrency_group != definition.concurrency_group ||
-                     TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy);
-  if (moves) LeaveGroup(tables_, *job, context.now);
+  if (TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy)) {
+    LeaveGroup(tables_, *job, LeavingRuns::kAll, context.now);
+  } else if (old.concurrency_group != definition.concurrency_group) {
+    LeaveGroup(tables_, *job, LeavingRuns::kOfJobsGroup, context.now);
+  }
   if (TakesSlots(definition.overlap_policy) && !TakesSlots(old.overlap_policy))
     job->slots = job->active;
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);

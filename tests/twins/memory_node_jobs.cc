@@ -17,11 +17,13 @@ void PutTaskJob(MemoryTables& tables, const JobEntry& workflow) {
   JobEntry* row = tables.FindJob(job_no);
   if (row == nullptr) {
     row = &tables.AddJob({.job_no = job_no,
-                          .id = JobId("." + std::to_string(job_no.value())),
+                          .id = JobId("." + std::to_string(workflow.job_no.value())),
                           .segment = workflow.segment,
                           .hidden = true,
                           .created = workflow.created});
   }
+  row->definition.type = JobType::kNoop;
+  row->definition.on_lost = OnLost::kHold;
   row->definition.name = workflow.definition.name;
   row->definition.name_space = workflow.definition.name_space;
   row->definition.user_id = workflow.definition.user_id;
@@ -63,18 +65,6 @@ RunRules RulesOf(const RunRow& run) {
 void CopyRules(const RunRow& own, RunRow* part) {
   part->rules = own.rules;
   part->flags = (part->flags & ~run_flag::kRules) | (own.flags & run_flag::kRules);
-}
-
-std::set<std::string> GroupsOf(const JobDefinition& definition) {
-  std::set<std::string> groups = {definition.concurrency_group};
-  if (definition.workflow) {
-    for (const WorkflowNode& node : definition.workflow->nodes) {
-      groups.insert(node.rules.concurrency_group.value_or(""));
-    }
-  }
-  for (const NodeJob& task : TaskJobs(definition)) groups.insert(task.job.concurrency_group);
-  groups.erase("");
-  return groups;
 }
 
 }  // namespace carillon::memory

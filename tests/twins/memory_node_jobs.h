@@ -28,7 +28,4 @@ RunRules RulesOf(const RunRow& run);
 // A part has the rules of its own run.
 void CopyRules(const RunRow& own, RunRow* part);
 
-// Names of the concurrency groups of the job and of the nodes of the workflow.
-std::set<std::string> GroupsOf(const JobDefinition& definition);
-
 }  // namespace carillon::memory

@@ -7,6 +7,7 @@
 #include "common/domain/run/returns.h"
 #include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
+#include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
@@ -85,7 +86,7 @@ void StampPending(MemoryTables& tables, const JobEntry& job) {
     RunEntry entry = *tables.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
     entry.row.def_version = job.version;
-    entry.row.priority = NextPriority(entry.row, job.definition.priority);
+    entry.row.priority = NextPriority(entry.row, JobOf(tables, entry.row).priority);
     tables.PutRun(std::move(entry));
   }
 }

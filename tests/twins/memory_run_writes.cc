@@ -7,6 +7,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/nodes/node_groups.h"
 #include "common/domain/nodes/run_rules.h"
 #include "common/domain/nodes/task_jobs.h"
 #include "common/domain/parts/fire_parameters.h"
@@ -275,11 +276,9 @@ void ReportEnds(MemoryTables& tables, const WriteContext& context) {
 }
 
 Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) {
-  for (const std::string& group : GroupsOf(definition)) {
+  for (const auto& [group, pointer] : GroupsOf(definition)) {
     if (tables.groups.contains(group)) continue;
-    const bool own = group == definition.concurrency_group;
-    return Error{ErrorCode::kInvalid, "there is no concurrency group " + group,
-                 own ? "/concurrency_group" : "/workflow/nodes"};
+    return Error{ErrorCode::kInvalid, "there is no concurrency group " + group, pointer};
   }
   return {};
 }
@@ -375,11 +374,12 @@ void AskFormerOwner(MemoryTables& tables, const JobEntry& job) {
   }
 }
 
-void LeaveGroup(MemoryTables& tables, const JobEntry& job, WallTime now) {
+void LeaveGroup(MemoryTables& tables, const JobEntry& job, LeavingRuns which, WallTime now) {
   for (const RunKey& key : std::set<RunKey>(job.open)) {
     RunEntry entry = *tables.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
-    if (RulesOf(entry.row).concurrency_group) continue;  // it has a group of its own
+    const bool has_own = RulesOf(entry.row).concurrency_group.has_value();
+    if (has_own && which == LeavingRuns::kOfJobsGroup) continue;
     if (tables.WaitsForGroup(key) != nullptr) entry.row.due = now;
     entry.row.group = {};
     tables.PutRun(std::move(entry));

@@ -62,7 +62,10 @@ void KeepZones(MemoryTables& tables, const JobEntry& job, const JobDefinition& o
 // The job has a new owner. The former one gave runs parameters, or released nodes, as their
 // own job's.
 void AskFormerOwner(MemoryTables& tables, const JobEntry& job) REQUIRES(tables.mu);
-// The job leaves its group: runs that wait for it are due again, and reserved slots become free.
-void LeaveGroup(MemoryTables& tables, const JobEntry& job, WallTime now) REQUIRES(tables.mu);
+enum class LeavingRuns { kAll, kOfJobsGroup };
+// The job leaves its group, or takes slots from now on: runs that wait for the group are due again,
+// and reserved slots become free. Nodes may name a group of their own for its runs.
+void LeaveGroup(MemoryTables& tables, const JobEntry& job, LeavingRuns which, WallTime now)
+    REQUIRES(tables.mu);
 
 }  // namespace carillon::memory
