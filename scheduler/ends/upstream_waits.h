@@ -6,10 +6,10 @@
 // Time     Looks every two seconds, in steps of one page, a bounded number of questions or one
 //          write. More runs than one look takes are a round of looks, with rests as long as each
 //          took, so that a run that has been met waits for few seconds, and others have half of
-//          the thread's time. While the whole cluster is paused it releases runs, but none fails; nor in the
-//          first 15 minutes after a pause, a takeover of the segment, or a minute without a look,
-//          because the store was away, the process stopped or its host suspended: the other jobs
-//          need time to catch up, too.
+//          the thread's time. While the whole cluster is paused it releases runs, but none fails;
+//          nor in the first 15 minutes after a pause, a takeover of the segment, or a minute
+//          without a look, because the store was away, the process stopped or its host suspended:
+//          the other jobs need time to catch up, too.
 // Errors   A run whose write fails alone is set aside for a while.
 // Always   The store ends only waits of runs that have not changed since they were judged.
 #pragma once

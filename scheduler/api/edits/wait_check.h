@@ -27,9 +27,9 @@ Outcome<std::vector<FieldError>> FindWaitMistakes(const Call& call, const JobId&
 FieldError NotANode(size_t entry, const UpstreamWait& wait);
 FieldError NeverMet(size_t entry, const UpstreamWait& wait);
 
-// A sentence without its full stop, if runs of another job wait for fires that this job would lead to
-// no more: it had schedules, and would have none; else "". Judges the other job by the definition
-// that it has after the request.
+// A sentence without its full stop, if runs of another job wait for fires to which this job would
+// lead no more: it had schedules, and would have none; else "". Judges the other job by the
+// definition that it has after the request.
 Result<std::string> FindLostFires(const Call& call, const JobId& id, const JobDefinition& before,
                                   const JobDefinition& definition, const ComingJobs& coming);
 // 409 in_use. Not for an empty text.

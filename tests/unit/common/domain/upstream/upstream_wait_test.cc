@@ -1,83 +1,15 @@
 #include "common/domain/upstream/upstream_wait.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 
 #include "common/base/rng.h"
 #include "common/domain/run/run_kind.h"
-#include "common/domain/workflow/node_key.h"
-#include "tests/support/failpoint_on.h"
+#include "tests/unit/common/domain/upstream/wait_fixture.h"
 
 namespace carillon::upstream_wait_test {
 namespace {
-
-constexpr WallTime kDay = FromUnixMicros(1'772'323'200'000'000);  // 2026-03-01T00:00:00Z
-constexpr WallTime kFire = kDay + 6h;                             // of the run that waits
-
-const JobNo kA(1);  // for whose runs it waits
-const JobNo kZ(2);  // before it
-const JobNo kW(3);  // a workflow, of which it is a node
-const JobNo kY(4);  // before it, too
-
-UpstreamRun Of(JobNo job_no, WallTime fire, RunState state = RunState::kCompleted,
-               std::string reason = "") {
-  return {.key = {fire, ScheduleId(10 + job_no.value()), 0},
-          .job_no = job_no,
-          .state = state,
-          .reason = std::move(reason)};
-}
-UpstreamRun NodeOf(JobNo workflow, uint64_t number, WallTime fire,
-                   RunState state = RunState::kCompleted) {
-  UpstreamRun run = Of(kA, fire, state);
-  run.key = NodeKey(fire, {.workflow_run_no = number, .position = 1}).value();
-  run.workflow = workflow;
-  return run;
-}
-
-class UpstreamWaitTest : public testing::Test {
- protected:
-  void TearDown() override { failpoint::Reset(); }
-
-  WaitAnswer Judge(std::vector<UpstreamRun> runs) {
-    std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-    runs_.runs = std::move(runs);
-    return JudgeWait(wait_, WindowOf(wait_.window, kFire, "UTC").value(), sources_, runs_);
-  }
-  WaitCause CauseOf(std::vector<UpstreamRun> runs) {
-    const WaitAnswer answer = Judge(std::move(runs));
-    EXPECT_EQ(answer.verdict, WaitVerdict::kNotMet);
-    return answer.cause;
-  }
-  bool IsMet(std::vector<UpstreamRun> runs) {
-    const WaitAnswer answer = Judge(std::move(runs));
-    EXPECT_NE(answer.verdict, WaitVerdict::kUnknown);
-    return answer.verdict == WaitVerdict::kMet;
-  }
-  void After(JobNo before) {
-    sources_.jobs.push_back(before);
-    sources_.by_end.push_back(before);
-  }
-  // An open backfill that may still run fires of [from, until).
-  void Backfill(WallTime from, WallTime until) {
-    sources_.backfills = {{.number = 5, .job_no = kA, .from = from, .until = until}};
-  }
-  void Next(WallTime next, bool paused = false) {
-    sources_.schedules.push_back(
-        {.job_no = kA, .id = ScheduleId(11), .next = next, .paused = paused});
-  }
-  void InW() {
-    wait_.in = JobId("nightly");
-    sources_.in_no = kW;
-    sources_.jobs = {kW};
-  }
-
-  UpstreamWait wait_ = {.job = JobId("load"), .window = {.day = 0}};
-  UpstreamSources sources_ = {.job_no = kA, .job_name = "Load", .jobs = {kA}};
-  UpstreamRuns runs_;
-};
 
 TEST_F(UpstreamWaitTest, ASuccessOfTheDayIsEnough) {
   EXPECT_EQ(CauseOf({}), WaitCause::kNoFire);
@@ -273,91 +205,6 @@ TEST_F(UpstreamWaitTest, AWorkflowLeadsToMoreUntilItHasBegun) {
   EXPECT_TRUE(IsMet(with(RunState::kFailed)));
 }
 
-// ---- backfills
-
-TEST_F(UpstreamWaitTest, FiresThatABackfillMayStillRunAreWaitedFor) {
-  wait_.which = WaitWhich::kAll;
-  const std::vector<UpstreamRun> runs = {Of(kA, kDay + 1h), Of(kA, kDay + 4h)};
-  Backfill(kDay + 2h, kDay + 3h);
-  const WaitAnswer answer = Judge(runs);
-  EXPECT_EQ(answer.verdict, WaitVerdict::kNotMet);
-  EXPECT_EQ(answer.cause, WaitCause::kBackfill);
-  EXPECT_EQ(answer.fire, kDay + 2h);
-  Backfill(kDay - 3h, kDay + 1us);
-  EXPECT_EQ(Judge(runs).fire, kDay) << "of the window";
-  Backfill(kDay - 3h, kDay);
-  EXPECT_TRUE(IsMet(runs)) << "it ends before the window";
-  Backfill(kFire, kFire + 1h);
-  EXPECT_EQ(CauseOf(runs), WaitCause::kBackfill);
-  Backfill(kFire + 1us, kFire + 1h);
-  EXPECT_TRUE(IsMet(runs));
-}
-
-TEST_F(UpstreamWaitTest, OfABackfillOnlyFiresAfterTheNewestOneMatter) {
-  const std::vector<UpstreamRun> runs = {Of(kA, kDay + 1h), Of(kA, kDay + 4h)};
-  Backfill(kDay, kDay + 4h + 1us);
-  EXPECT_TRUE(IsMet(runs));
-  Backfill(kDay, kDay + 4h + 2us);
-  EXPECT_EQ(Judge(runs).fire, kDay + 4h + 1us);
-  EXPECT_EQ(CauseOf(runs), WaitCause::kBackfill);
-  Backfill(kDay + 1h, kDay + 2h);
-  EXPECT_EQ(CauseOf({}), WaitCause::kBackfill) << "there may be a fire";
-}
-
-TEST_F(UpstreamWaitTest, AnEarlierFireAheadMayStillBeBackfilled) {
-  wait_.window = {.back_s = 3'600, .ahead_s = 7'200};
-  const std::vector<UpstreamRun> runs = {Of(kA, kFire + 1h)};
-  Backfill(kFire + 1us, kFire + 30min);
-  EXPECT_EQ(CauseOf(runs), WaitCause::kBackfill);
-  Backfill(kFire - 30min, kFire - 20min);
-  EXPECT_EQ(CauseOf(runs), WaitCause::kBackfill) << "then none ahead counts";
-  Backfill(kFire + 1h, kFire + 2h);
-  EXPECT_TRUE(IsMet(runs));
-}
-
-TEST_F(UpstreamWaitTest, ABackfilledRunBeforeItLeadsToNone) {
-  After(kZ);
-  UpstreamRun backfilled = Of(kZ, kDay + 5h);
-  backfilled.background = true;
-  for (const RunState state : {RunState::kRunning, RunState::kCompleted, RunState::kFailed}) {
-    backfilled.state = state;
-    const WaitAnswer answer = Judge({Of(kZ, kDay), Of(kA, kDay), backfilled});
-    EXPECT_EQ(answer.verdict, WaitVerdict::kNotMet) << "the morning's run does not pass for it";
-    EXPECT_EQ(answer.cause, WaitCause::kNoneToCome);
-    EXPECT_EQ(answer.fire, kDay + 5h);
-    EXPECT_EQ(answer.run, backfilled);
-    EXPECT_TRUE(IsMet({backfilled, Of(kA, kDay + 5h)})) << "nor does it lead to a second one";
-  }
-  EXPECT_EQ(WaitSentence(wait_, Judge({backfilled}), {kFire}, "UTC"),
-            "Waits for load of 2026-03-01 05:00 (no run of it will come: run " +
-                EncodeRunId(backfilled.key) +
-                " was backfilled, which starts no other jobs; only a release ends this wait), "
-                "until 2026-03-01 06:00.");
-}
-
-TEST_F(UpstreamWaitTest, ARunMayStillComeIfAnyRunBeforeItIsNotBackfilled) {
-  After(kZ);
-  After(kY);
-  UpstreamRun backfilled = Of(kZ, kDay);
-  backfilled.background = true;
-  EXPECT_EQ(CauseOf({backfilled, Of(kY, kDay, RunState::kFailed)}), WaitCause::kNotRun);
-  // Its end was that of a live run, before the backfill ran it again.
-  backfilled.end_pending = true;
-  EXPECT_EQ(CauseOf({backfilled}), WaitCause::kNotRun);
-  EXPECT_EQ(CauseOf({backfilled, Of(kA, kDay)}), WaitCause::kMoreToCome);
-}
-
-TEST_F(UpstreamWaitTest, ABackfilledWorkflowHasItsNodes) {
-  sources_.jobs.push_back(kW);
-  sources_.workflows = {kA, kW};
-  UpstreamRun own = Of(kW, kDay, RunState::kPending);
-  own.background = true;
-  EXPECT_EQ(CauseOf({own}), WaitCause::kNotRun);
-  EXPECT_EQ(CauseOf({own, Of(kA, kDay)}), WaitCause::kMoreToCome);
-  own.state = RunState::kCompleted;
-  EXPECT_TRUE(IsMet({own, NodeOf(kW, 7, kDay)}));
-}
-
 // ---- delay schedules
 
 TEST_F(UpstreamWaitTest, AnOpenRunOfADelayScheduleIsWaitedFor) {
@@ -496,7 +343,7 @@ TEST_F(UpstreamWaitTest, SentencesNameTheRunAndTheTime) {
             "2026-03-01 16:00.");
 }
 
-// A wait that would end within 15 minutes may not: perhaps the member that judges it has just begun.
+// Perhaps the member that judges it has just begun.
 TEST_F(UpstreamWaitTest, ALimitThatIsNearMayBeLater) {
   const auto sentence = [&](WallTime now, bool paused = false) {
     const WaitUntil until = UntilSeenFrom(now, kFire + 2h, paused);
