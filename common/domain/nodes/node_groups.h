@@ -12,9 +12,9 @@ namespace carillon {
 // "/workflow/nodes/3/concurrency_group", or "/workflow/nodes/3/task/concurrency_group".
 using NamedGroups = std::map<std::string, std::string>;
 
-// Those of the nodes.
+// The groups of the nodes.
 NamedGroups GroupsOfNodes(const JobDefinition& definition);
-// Those of the job itself and of its nodes.
+// The groups of the job itself and of its nodes.
 NamedGroups GroupsOf(const JobDefinition& definition);
 
 }  // namespace carillon

@@ -1,7 +1,7 @@
 // The row of `jobs` for the nodes of a workflow that have no job (common/domain/nodes/task_jobs.h).
 //
-// Always   Its number is greater than that of the workflow, so it is locked after it. Only a move of
-//          the workflow changes it, so claims of tasks do not wait for other edits.
+// Always   Its number is greater than that of the workflow, so it is locked after it. Only a move
+//          of the workflow changes it, so claims of tasks do not wait for other edits.
 #pragma once
 
 #include <vector>

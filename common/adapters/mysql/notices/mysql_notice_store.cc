@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/run_rows/notice_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/wire/json/job/job_json.h"
 
 namespace carillon::mysql {
@@ -66,6 +67,8 @@ Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& s
     OpenNotice one{.notice = *notice, .job_id = JobId(rows.Text(14)), .job_name = rows.Text(15)};
     const auto definition = DefinitionFromText(rows.Text(16), one.job_id);
     if (definition.ok()) one.rules = definition->notify;
+    // The end of the workflow's own run is told, not those of its tasks.
+    if (IsTaskJob(one.notice.job_no)) one.rules = {.on = std::vector<NoticeKind>{}};
     one.memory = {.told = rows.Time(17), .held_back = rows.Int(18), .recovered = rows.Int(19) != 0};
     if (SharesMemory(one.notice, one.rules)) {
       one.memory = {.told = rows.Time(20), .held_back = rows.Int(21)};
