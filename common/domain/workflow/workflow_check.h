@@ -100,10 +100,12 @@ struct NodeResults {
   std::optional<std::set<std::string>> names = {};  // the outputs; nullopt: any
 };
 NodeResults ResultsOf(JobType type, bool fans_out);
+// A workflow has the outputs that it declares.
+NodeResults ResultsOf(const JobDefinition& job);
 
 // A part of a sentence, "node 'b' asks for outputs of node 'a'", if a node whose job is `job` is
-// asked for what is true in `results`; else "".
+// asked for what `gave` has and `gives` has not; else "".
 std::string AskedOfJob(const WorkflowDefinition& workflow, const JobId& job,
-                       const NodeResults& results);
+                       const NodeResults& gave, const NodeResults& gives = {});
 
 }  // namespace carillon

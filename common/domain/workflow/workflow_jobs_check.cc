@@ -5,9 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "common/domain/condition/condition.h"
+#include "common/domain/condition/condition_program.h"
+#include "common/domain/job/fan_out.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job_text.h"
+#include "common/domain/template/command_parameters.h"
 #include "common/domain/template/node_template.h"
 #include "common/domain/workflow/workflow_check.h"
 
@@ -16,40 +18,94 @@ namespace {
 
 constexpr size_t kPathMax = kWorkflowDepthMax + 1;
 
-// A result of an upstream node that a parameter or a condition of a node needs.
+// A result of an upstream node that a text or a condition of a node, or an output of the workflow,
+// needs: an output, or the exit code.
 struct SourceNeed {
   WorkflowMistake mistake = WorkflowMistake::kBadTemplate;  // if it can never be there
-  std::string place = {};                                   // below the node: "after/0/if"
+  std::string pointer = {};  // below the node: "/after/0/if"; of an output, below the workflow
   std::string node = {};
-  NodeResults results = {};
+  std::string output = {};  // "" = the exit code
 };
+
+bool Has(const NodeResults& results, const SourceNeed& need) {
+  if (need.output.empty()) return results.exit_code;
+  return results.outputs && (!results.names || results.names->contains(need.output));
+}
+
+void AddNeeds(const std::string& pointer, const ParameterValue& text,
+              std::vector<SourceNeed>& needs) {
+  const auto expressions = ExpressionsOf(text);
+  if (!expressions.ok()) return;
+  for (const NodeExpression& one : *expressions) {
+    const bool output = one.kind == NodeExpression::Kind::kOutput;
+    if (!output && one.kind != NodeExpression::Kind::kExitCode) continue;
+    needs.push_back({.mistake = WorkflowMistake::kBadTemplate,
+                     .pointer = pointer,
+                     .node = one.node,
+                     .output = output ? one.name : std::string()});
+  }
+}
 
 // A place may have several.
 std::vector<SourceNeed> SourceNeedsOf(const WorkflowNode& node) {
   std::vector<SourceNeed> needs;
-  for (const auto& [name, value] : node.parameters) {
-    const auto expressions = ExpressionsOf(value);
-    if (!expressions.ok()) continue;
-    for (const NodeExpression& one : *expressions) {
-      using Kind = NodeExpression::Kind;
-      needs.push_back({.mistake = WorkflowMistake::kBadTemplate,
-                       .place = "parameters/" + EscapePointer(name),
-                       .node = one.node,
-                       .results = {.outputs = one.kind == Kind::kOutput,
-                                   .exit_code = one.kind == Kind::kExitCode}});
-    }
-  }
+  for (const NodeText& text : TextsOf(node)) AddNeeds(text.pointer, text.value, needs);
   for (size_t edge = 0; edge < node.after.size(); ++edge) {
     if (node.after[edge].condition.empty()) continue;
-    const auto condition = Condition::Parse(node.after[edge].condition);
-    if (!condition.ok()) continue;
-    needs.push_back({.mistake = WorkflowMistake::kBadCondition,
-                     .place = fmt::format("after/{}/if", edge),
-                     .node = node.after[edge].node,
-                     .results = {.outputs = condition->AsksForOutputs(),
-                                 .exit_code = condition->AsksForExitCode()}});
+    const auto program = CompileCondition(node.after[edge].condition);
+    if (!program.ok()) continue;
+    for (const ConditionStep& step : *program) {
+      const bool output = step.op == ConditionOp::kOutput;
+      if (!output && step.op != ConditionOp::kExitCode) continue;
+      needs.push_back({.mistake = WorkflowMistake::kBadCondition,
+                       .pointer = fmt::format("/after/{}/if", edge),
+                       .node = node.after[edge].node,
+                       .output = output ? step.text : std::string()});
+    }
   }
   return needs;
+}
+
+std::vector<SourceNeed> SourceNeedsOf(const std::map<std::string, std::string>& outputs) {
+  std::vector<SourceNeed> needs;
+  for (const auto& [name, text] : outputs) {
+    AddNeeds("/outputs/" + EscapePointer(name), text, needs);
+  }
+  return needs;
+}
+
+// The results that the runs of a node can hand on, and the reason why not more.
+struct NodeSource {
+  NodeResults results = {};
+  std::string because = {};
+};
+
+NodeSource SourceOf(const std::string& what, JobType type, std::string_view fan_out) {
+  return {.results = ResultsOf(type, !fan_out.empty()),
+          .because =
+              fan_out.empty()
+                  ? fmt::format("{} is of type {}", what, Name(type))
+                  : fmt::format("{} has {}, and each part of a run keeps its own", what, fan_out)};
+}
+
+// nullopt: that is up to the job of the node.
+std::optional<NodeSource> SourceOf(const WorkflowNode& node) {
+  if (!node.over.empty()) {
+    return NodeSource{.results = {.outputs = !node.collect.empty(), .names = {{node.collect}}},
+                      .because = "it runs for items, and has only what it collects"};
+  }
+  if (!node.task.empty()) return SourceOf("its task", node.task.job().type, "");
+  if (node.approval) {
+    return NodeSource{.results = {.outputs = true, .names = {{"decision", "by", "reason"}}},
+                      .because = "it is an approval, which has decision, by and reason"};
+  }
+  if (node.wait) return NodeSource{.because = "it is a wait"};
+  return std::nullopt;
+}
+
+std::string FirstRule(const RunRules& rules) {
+  const std::string text = ToText(rules);
+  return text.substr(0, text.find('='));
 }
 
 // The jobs of a workflow's nodes, and of the workflows among them, level by level.
@@ -63,6 +119,7 @@ class JobsChecker {
       if (problems_.size() >= kWorkflowProblemsMax) break;
       CARILLON_TRY(CheckNode(i));
     }
+    CARILLON_TRY(CheckSources("", SourceNeedsOf(workflow_.outputs)));
     return std::move(problems_);
   }
 
@@ -75,6 +132,10 @@ class JobsChecker {
 
   Status CheckNode(size_t i) {
     const WorkflowNode& node = workflow_.nodes[i];
+    if (RunsNoJob(node)) {
+      if (!node.task.empty()) CheckTaskOf(i, node.task.job());
+      return CheckSources(fmt::format("/nodes/{}", i), SourceNeedsOf(node));
+    }
     if (node.job == self_) {
       Note(WorkflowMistake::kCycle, i, "job", fmt::format("{0} -> {0}", self_.value()));
       return {};
@@ -88,15 +149,14 @@ class JobsChecker {
       Note(WorkflowMistake::kForbidden, i, "job",
            fmt::format("you may not run job '{}'", node.job.value()));
     }
-    for (const std::string& name : ParametersWithOutputs(node)) {
-      if (!(*job)->command_parameters.contains(name)) continue;
-      Note(WorkflowMistake::kUnsafeParameter, i, "parameters/" + EscapePointer(name),
-           fmt::format("contains an output, and the command of job '{}' contains the parameter; "
-                       "use the variable CARILLON_PARAM_{} in the command instead",
-                       node.job.value(), AsciiUpper(name)));
-    }
+    const std::string what = fmt::format("job '{}'", node.job.value());
+    CheckCommand(i, what, (*job)->command_parameters);
     CheckCase(i, **job);
-    CARILLON_TRY(CheckSources(i));
+    CheckRules(i, **job);
+    if ((*job)->type) {
+      CheckMapped(i, what, *(*job)->type, (*job)->fan_out, ResultsOfJob(**job));
+    }
+    CARILLON_TRY(CheckSources(fmt::format("/nodes/{}", i), SourceNeedsOf(node)));
     CARILLON_TRY(CheckGiven(i));
     path_ = {self_, node.job};
     CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(node.job, i));
@@ -109,51 +169,115 @@ class JobsChecker {
     return {};
   }
 
-  // Both would set the same variable CARILLON_PARAM_….
-  void CheckCase(size_t i, const WorkflowJob& job) {
-    std::map<std::string, std::string> names;
-    for (const std::string& name : job.parameters) names.emplace(AsciiUpper(name), name);
-    for (const auto& [name, value] : workflow_.nodes[i].parameters) {
-      const auto known = names.find(AsciiUpper(name));
-      if (known == names.end() || known->second == name) continue;
-      Note(WorkflowMistake::kBadField, i, "parameters/" + EscapePointer(name),
-           fmt::format("differs from the parameter '{}' of job '{}' only by case", known->second,
-                       workflow_.nodes[i].job.value()));
+  // The parameter that has the item is named in `as`.
+  static std::string PlaceOf(const WorkflowNode& node, const std::string& parameter) {
+    return parameter == node.as ? "as" : "parameters/" + EscapePointer(parameter);
+  }
+
+  void CheckTaskOf(size_t i, const JobDefinition& task) {
+    CheckCommand(i, "the task", CommandParameters(task));
+    CheckMapped(i, "the task", task.type, "", ResultsOf(task.type, false));
+  }
+
+  void CheckCommand(size_t i, const std::string& what, const std::set<std::string>& in_command) {
+    const WorkflowNode& node = workflow_.nodes[i];
+    for (const std::string& name : ParametersWithOutputs(node)) {
+      if (!in_command.contains(name)) continue;
+      Note(WorkflowMistake::kUnsafeParameter, i, PlaceOf(node, name),
+           fmt::format("contains an output, and the command of {} contains the parameter; use the "
+                       "variable CARILLON_PARAM_{} in the command instead",
+                       what, AsciiUpper(name)));
     }
   }
 
-  // A node of which no run has outputs, or an exit code, can never give one to this node.
-  Status CheckSources(size_t i) {
+  // Both would set the same variable CARILLON_PARAM_….
+  void CheckCase(size_t i, const WorkflowJob& job) {
+    const WorkflowNode& node = workflow_.nodes[i];
+    std::map<std::string, std::string> names;
+    for (const std::string& name : job.parameters) names.emplace(AsciiUpper(name), name);
+    const auto check = [&](const std::string& name) {
+      const auto known = names.find(AsciiUpper(name));
+      if (known == names.end() || known->second == name) return;
+      Note(WorkflowMistake::kBadField, i, PlaceOf(node, name),
+           fmt::format("differs from the parameter '{}' of job '{}' only by case", known->second,
+                       node.job.value()));
+    };
+    for (const auto& [name, value] : node.parameters) check(name);
+    if (!node.as.empty()) check(node.as);
+  }
+
+  // A workflow has no attempts that an executor runs.
+  void CheckRules(size_t i, const WorkflowJob& job) {
+    if (job.type != JobType::kWorkflow) return;
+    RunRules others = workflow_.nodes[i].rules;
+    others.timeout_s.reset();
+    others.priority.reset();
+    if (others == RunRules()) return;
+    Note(WorkflowMistake::kBadField, i, FirstRule(others),
+         fmt::format("job '{}' is a workflow: its node may set timeout and priority only",
+                     workflow_.nodes[i].job.value()));
+  }
+
+  void CheckMapped(size_t i, const std::string& what, JobType type, std::string_view fan_out,
+                   const NodeResults& results) {
+    const WorkflowNode& node = workflow_.nodes[i];
+    if (node.over.empty()) return;
+    if (type == JobType::kWorkflow || !fan_out.empty()) {
+      Note(WorkflowMistake::kBadField, i, "over",
+           fmt::format("{} {}, so it cannot run for each item", what,
+                       fan_out.empty() ? "is a workflow" : fmt::format("has {}", fan_out)));
+    } else if (!node.collect.empty() && !results.outputs) {
+      Note(WorkflowMistake::kBadField, i, "collect",
+           fmt::format("{} is of type {}, which has no outputs", what, Name(type)));
+    }
+  }
+
+  // A node of which no run has outputs, or an exit code, can never give one. `above`: the pointer
+  // of the node that needs it.
+  Status CheckSources(const std::string& above, const std::vector<SourceNeed>& needs) {
     std::string noted;
-    for (const SourceNeed& need : SourceNeedsOf(workflow_.nodes[i])) {
-      if (need.place == noted) continue;
-      CARILLON_ASSIGN_OR_RETURN(const std::string missing, MissingFrom(need));
+    for (const SourceNeed& need : needs) {
+      if (need.pointer == noted || problems_.size() >= kWorkflowProblemsMax) continue;
+      CARILLON_ASSIGN_OR_RETURN(std::string missing, MissingFrom(need));
       if (missing.empty()) continue;
-      noted = need.place;
-      Note(need.mistake, i, need.place, missing);
+      noted = need.pointer;
+      problems_.push_back({need.mistake, above + need.pointer, std::move(missing)});
     }
     return {};
   }
 
-  // A sentence if the runs of the node's job never have what is needed; else "". Says nothing of
-  // a job that the writer may not know of.
-  Result<std::string> MissingFrom(const SourceNeed& need) {
-    const bool outputs = need.results.outputs, exit_code = need.results.exit_code;
-    if (!outputs && !exit_code) return std::string();
-    const auto node = std::ranges::find(workflow_.nodes, need.node, &WorkflowNode::id);
-    if (node == workflow_.nodes.end() || node->job == self_) return std::string();
-    CARILLON_ASSIGN_OR_RETURN(const Found* found, Find(node->job));
-    if (!*found || !(*found)->visible || !(*found)->type) return std::string();
+  static NodeResults ResultsOfJob(const WorkflowJob& job) {
+    NodeResults results = ResultsOf(*job.type, !job.fan_out.empty());
+    if (job.type != JobType::kWorkflow) return results;
+    results.names = job.output_names;
+    results.outputs = !job.output_names || !job.output_names->empty();
+    return results;
+  }
+
+  // nullopt: nothing is known of its job, or the writer may not know of it.
+  Result<std::optional<NodeSource>> SourceOfNode(const WorkflowNode& node) {
+    if (std::optional<NodeSource> own = SourceOf(node)) return own;
+    if (node.job == self_) return std::optional<NodeSource>();
+    CARILLON_ASSIGN_OR_RETURN(const Found* found, Find(node.job));
+    if (!*found || !(*found)->visible || !(*found)->type) return std::optional<NodeSource>();
     const WorkflowJob& job = **found;
-    const NodeResults results = ResultsOf(*job.type, !job.fan_out.empty());
-    const bool lacks_outputs = outputs && !results.outputs;
-    if (!lacks_outputs && (!exit_code || results.exit_code)) return std::string();
-    const std::string because =
-        job.fan_out.empty()
-            ? fmt::format("is of type {}", Name(*job.type))
-            : fmt::format("has {}, and each part of a run keeps its own", job.fan_out);
-    return fmt::format("node '{}' has no {}, because its job '{}' {}", need.node,
-                       lacks_outputs ? "outputs" : "exit code", node->job.value(), because);
+    NodeSource source =
+        SourceOf(fmt::format("its job '{}'", node.job.value()), *job.type, job.fan_out);
+    source.results = ResultsOfJob(job);
+    return std::optional(std::move(source));
+  }
+
+  // A sentence if the runs of the node never have what is needed; else "".
+  Result<std::string> MissingFrom(const SourceNeed& need) {
+    const auto node = std::ranges::find(workflow_.nodes, need.node, &WorkflowNode::id);
+    if (node == workflow_.nodes.end()) return std::string();
+    CARILLON_ASSIGN_OR_RETURN(const std::optional<NodeSource> source, SourceOfNode(*node));
+    if (!source || Has(source->results, need)) return std::string();
+    if (!need.output.empty() && source->results.outputs) {
+      return fmt::format("node '{}' has no output '{}'", need.node, need.output);
+    }
+    return fmt::format("node '{}' has no {}, because {}", need.node,
+                       need.output.empty() ? "exit code" : "outputs", source->because);
   }
 
   // The parameters of a node that is a workflow reach the jobs of its nodes, and theirs.
@@ -243,23 +367,39 @@ NodeResults ResultsOf(JobType type, bool fans_out) {
           .exit_code = !fans_out && MayHaveExitCode(type)};
 }
 
+NodeResults ResultsOf(const JobDefinition& job) {
+  if (!job.workflow) return ResultsOf(job.type, FansOut(job));
+  std::set<std::string> names;
+  for (const auto& [name, text] : job.workflow->outputs) names.insert(name);
+  const bool outputs = !names.empty();
+  return {.outputs = outputs, .names = std::move(names)};
+}
+
 std::string AskedOfJob(const WorkflowDefinition& workflow, const JobId& job,
-                       const NodeResults& results) {
+                       const NodeResults& gave, const NodeResults& gives) {
+  const auto is_lost = [&](const SourceNeed& need) { return Has(gave, need) && !Has(gives, need); };
+  // A mapped node hands on what it collects, whatever the runs of its job have.
   const auto has_job = [&](const SourceNeed& need) {
     return std::ranges::any_of(workflow.nodes, [&](const WorkflowNode& node) {
-      return node.id == need.node && node.job == job;
+      return node.id == need.node && node.job == job && node.over.empty();
     });
   };
+  const auto asked = [&](const std::string& who, const std::vector<SourceNeed>& needs) {
+    const auto lost = std::ranges::find_if(
+        needs, [&](const SourceNeed& need) { return is_lost(need) && has_job(need); });
+    if (lost == needs.end()) return std::string();
+    return fmt::format("{} for {} of node '{}'", who,
+                       lost->output.empty() ? "the exit code" : "outputs", lost->node);
+  };
   for (const WorkflowNode& node : workflow.nodes) {
-    for (const SourceNeed& need : SourceNeedsOf(node)) {
-      const bool outputs = need.results.outputs && results.outputs;
-      if (!outputs && !(need.results.exit_code && results.exit_code)) continue;
-      if (!has_job(need)) continue;
-      return fmt::format("node '{}' asks for {} of node '{}'", node.id,
-                         outputs ? "outputs" : "the exit code", need.node);
+    std::string text = asked(fmt::format("node '{}' asks", node.id), SourceNeedsOf(node));
+    if (!text.empty()) return text;
+    const bool collects = node.job == job && !node.collect.empty();
+    if (collects && is_lost({.output = node.collect})) {
+      return fmt::format("node '{}' collects outputs", node.id);
     }
   }
-  return {};
+  return asked("an output of the workflow asks", SourceNeedsOf(workflow.outputs));
 }
 
 }  // namespace carillon
