@@ -168,5 +168,28 @@ TEST_F(UpstreamReadsTest, ALookAtManyTargetsTakesFewStatements) {
   }
 }
 
+TEST_F(UpstreamReadsTest, BackfillsOfOtherJobsAreNotRead) {
+  const StoredJob& job = jobs_[1];
+  const auto insert = [&](const std::string& job_no, const std::string& state, int64_t count) {
+    ASSERT_OK(outside_->Run(fmt::format(
+        "INSERT INTO backfills (job_no, segment, open_segment, schedule_id, from_us, to_us, "
+        "descending, rerun, concurrency, state, cursor_us, run_keys, fires, actor, created_us) "
+        "SELECT {}, {}, {}, 1, {}, {}, 0, 'none', 1, '{}', {}, '[]', 1, 'anna', 0 FROM {} n",
+        job_no, job.segment.value(), job.segment.value(), ToUnixMicros(kT0 - 2h), ToUnixMicros(kT0),
+        state, ToUnixMicros(kT0 - 1h), Sequence(count))));
+  };
+  insert("900000 + seq", "RUNNING", 20'000);
+  insert(std::to_string(job.job_no.value()), "COMPLETED", 20);
+  insert(std::to_string(job.job_no.value()), "PAUSED", 1);
+  ASSERT_OK(outside_->Ask("ANALYZE TABLE backfills"));
+  UpstreamSources found;
+  const auto read = [&] { found = SourcesOf(job); };
+  read();
+  EXPECT_LT(RowsRead(read), 100);
+  ASSERT_EQ(found.backfills.size(), 1u);
+  EXPECT_EQ(found.backfills[0].from, kT0 - 1h);
+  EXPECT_EQ(found.backfills[0].until, kT0);
+}
+
 }  // namespace
 }  // namespace carillon::test
