@@ -13,6 +13,7 @@ using nlohmann::json;
 
 constexpr const char* kHidden = "***";
 constexpr std::string_view kEnvironment = "/env/";
+constexpr std::string_view kTaskEnvironment = "/task/env";  // of a workflow's node
 
 void Compare(const std::string& path, const json& from, const json& to, json& changes);
 
@@ -36,6 +37,27 @@ void Compare(const std::string& path, const json& from, const json& to, json& ch
     return;
   }
   changes.push_back({{"path", path}, {"from", from}, {"to", to}});
+}
+
+// Of variables: those of the job, or of the task of a node.
+bool IsOfEnvironment(std::string_view path) {
+  return path.starts_with(kEnvironment) || path.ends_with(kTaskEnvironment) ||
+         path.find(std::string(kTaskEnvironment) + "/") != std::string_view::npos;
+}
+
+// The value without those of the variables of tasks within it. `path` is that of the value.
+json WithoutVariables(json value, const std::string& path) {
+  if (IsOfEnvironment(path)) {
+    if (!value.is_object()) return value.is_null() ? value : json(kHidden);
+    for (json& variable : value) variable = kHidden;
+    return value;
+  }
+  if (!value.is_structured()) return value;
+  for (auto entry = value.begin(); entry != value.end(); ++entry) {
+    const std::string name = value.is_array() ? std::to_string(entry - value.begin()) : entry.key();
+    *entry = WithoutVariables(std::move(*entry), JsonPointer(path, name));
+  }
+  return value;
 }
 
 json Shortened(const json& value) {
@@ -68,11 +90,9 @@ json AuditedChanges(const json& changes) {
   for (const json& change : changes) {
     if (told.size() == kAuditedChangesMax) break;
     const std::string path = change.value("path", std::string());
-    const bool hidden = path.starts_with(kEnvironment);
     json entry = {{"path", path}};
     for (const char* side : {"from", "to"}) {
-      const json& value = change.at(side);
-      entry[side] = hidden && !value.is_null() ? json(kHidden) : Shortened(value);
+      entry[side] = Shortened(WithoutVariables(change.at(side), path));
     }
     told.push_back(std::move(entry));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -251,6 +252,12 @@ Result<bool> ReadJobField(std::string_view name, const json& value, JobDefinitio
     return true;
   }
   return false;
+}
+
+json JobFieldToJson(std::string_view name, const JobDefinition& job) {
+  const auto field = std::ranges::find(kFields, name, &Field::name);
+  CARILLON_CHECK(field != kFields.end(), name);
+  return field->write(job);
 }
 
 std::vector<std::string_view> JobFieldNames() {

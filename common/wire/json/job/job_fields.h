@@ -14,6 +14,9 @@ namespace carillon {
 // checks the bounds.
 Result<bool> ReadJobField(std::string_view name, const nlohmann::json& value, JobDefinition& job);
 
+// Writes the field `name`, which must exist.
+nlohmann::json JobFieldToJson(std::string_view name, const JobDefinition& job);
+
 // Returns the names of all fields that a request may set.
 std::vector<std::string_view> JobFieldNames();
 

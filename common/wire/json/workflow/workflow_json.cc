@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "common/domain/job/job.h"
 #include "common/wire/json/job/parameter_rules_json.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/json_values.h"
+#include "common/wire/json/workflow/node_json.h"
 
 namespace carillon {
 namespace {
@@ -19,8 +22,22 @@ using nlohmann::json;
 using Mistake = WorkflowMistake;
 
 constexpr size_t kNameShownMax = 64;
+constexpr std::array<std::string_view, 4> kWorkflowFields = {"max_parallel", "nodes",
+                                                             "finally_timeout", "outputs"};
+// Exactly one of them says what the node is.
+constexpr std::array<std::string_view, 4> kKinds = {"job", "task", "approval", "wait"};
 
-enum class UnknownFields { kReport, kSkip };
+std::vector<std::string_view> NodeFields() {
+  std::vector<std::string_view> names = {
+      "id",    "job",          "task",    "approval", "wait",       "over",         "as",
+      "after", "trigger_rule", "finally", "collect",  "parameters", "allow_failure"};
+  names.insert(names.end(), NodeRuleNames().begin(), NodeRuleNames().end());
+  return names;
+}
+
+bool IsRule(std::string_view name) {
+  return std::ranges::find(NodeRuleNames(), name) != NodeRuleNames().end();
+}
 
 // Reads a definition, and notes every field that it cannot read.
 class WorkflowReader {
@@ -39,8 +56,12 @@ class WorkflowReader {
         ReadWhole(value, pointer, workflow.max_parallel);
       } else if (name == "nodes") {
         ReadNodes(value, pointer, workflow.nodes);
+      } else if (name == "finally_timeout") {
+        ReadSeconds(value, pointer, workflow.finally_timeout_s);
+      } else if (name == "outputs") {
+        ReadOutputs(value, pointer, workflow.outputs);
       } else {
-        Unknown(name, pointer, "a workflow", {"max_parallel", "nodes"});
+        Unknown(name, pointer, "a workflow", {kWorkflowFields.begin(), kWorkflowFields.end()});
       }
     }
     if (!body.contains("nodes")) Wrong("/nodes", "is missing");
@@ -59,6 +80,9 @@ class WorkflowReader {
   void WrongGraph(std::string pointer, std::string message) {
     graph_complete_ = false;
     Wrong(std::move(pointer), std::move(message));
+  }
+  void Note(NodeMistakes mistakes) {
+    for (Error& one : mistakes) Wrong(std::move(one.pointer), std::move(one.message));
   }
   void Unknown(const std::string& name, std::string pointer, std::string_view where,
                const std::vector<std::string_view>& known) {
@@ -85,6 +109,10 @@ class WorkflowReader {
     out = static_cast<int64_t>(number);
     return true;
   }
+  void ReadSeconds(const json& value, const std::string& pointer, int64_t& out) {
+    const Status read = json_value::ReadSeconds(value, pointer, out);
+    if (!read.ok()) Wrong(pointer, read.error().message);
+  }
   void ReadFlag(const json& value, const std::string& pointer, bool& out) {
     if (!value.is_boolean()) return Wrong(pointer, "must be true or false");
     out = value.get<bool>();
@@ -96,6 +124,14 @@ class WorkflowReader {
     }
     out = value.get<std::string>();
     return true;
+  }
+
+  void ReadOutputs(const json& value, const std::string& pointer,
+                   std::map<std::string, std::string>& out) {
+    if (!value.is_object()) return Wrong(pointer, "must be an object");
+    for (const auto& [name, entry] : value.items()) {
+      ReadText(entry, JsonPointer(pointer, name), out[name]);
+    }
   }
 
   void ReadNodes(const json& value, const std::string& pointer, std::vector<WorkflowNode>& out) {
@@ -111,7 +147,10 @@ class WorkflowReader {
       ReadNodeField(name, entry, JsonPointer(pointer, name), out);
     }
     if (!value.contains("id")) WrongGraph(pointer + "/id", "is missing");
-    if (!value.contains("job")) Wrong(pointer + "/job", "is missing");
+    const auto given = [&value](std::string_view kind) { return value.contains(kind); };
+    const auto kinds = std::ranges::count_if(kKinds, given);
+    if (kinds == 0) Wrong(pointer + "/job", "is missing; a node has a job, task, approval or wait");
+    if (kinds > 1) Wrong(pointer, "has more than one of job, task, approval and wait");
   }
 
   void ReadNodeField(const std::string& name, const json& value, const std::string& pointer,
@@ -121,6 +160,12 @@ class WorkflowReader {
     } else if (name == "job") {
       std::string job;
       if (ReadText(value, pointer, job)) out.job = JobId(std::move(job));
+    } else if (name == "task") {
+      Note(ReadTask(value, pointer, unknown_fields_, out.task));
+    } else if (name == "approval") {
+      Note(ReadApproval(value, pointer, unknown_fields_, out.approval));
+    } else if (name == "wait") {
+      Note(ReadWait(value, pointer, unknown_fields_, out.wait));
     } else if (name == "parameters") {
       ReadParameters(value, pointer, out);
     } else if (name == "after") {
@@ -129,9 +174,26 @@ class WorkflowReader {
       ReadRule(value, pointer, out.trigger_rule);
     } else if (name == "allow_failure") {
       ReadFlag(value, pointer, out.allow_failure);
+    } else if (IsRule(name)) {
+      const Status read = ReadNodeRule(name, value, pointer, out.rules);
+      if (!read.ok()) Wrong(read.error().pointer, read.error().message);
     } else {
-      Unknown(name, pointer, "a node",
-              {"id", "job", "parameters", "after", "trigger_rule", "allow_failure"});
+      ReadMapping(name, value, pointer, out);
+    }
+  }
+
+  void ReadMapping(const std::string& name, const json& value, const std::string& pointer,
+                   WorkflowNode& out) {
+    if (name == "finally") {
+      ReadFlag(value, pointer, out.is_finally);
+    } else if (name == "over") {
+      ReadText(value, pointer, out.over);
+    } else if (name == "as") {
+      ReadText(value, pointer, out.as);
+    } else if (name == "collect") {
+      ReadText(value, pointer, out.collect);
+    } else {
+      Unknown(name, pointer, "a node", NodeFields());
     }
   }
 
@@ -197,9 +259,27 @@ class WorkflowReader {
       out.least = TriggerRule::kAll;
     } else if (value == "any") {
       out.least = TriggerRule::kAny;
+    } else if (value.is_object()) {
+      ReadSucceeded(value, pointer, out);
     } else {
       Wrong(pointer, "must be all, any or a number from 1 on");
     }
+  }
+
+  void ReadSucceeded(const json& value, const std::string& pointer, TriggerRule& out) {
+    for (const auto& [name, entry] : value.items()) {
+      if (name != "succeeded") {
+        Unknown(name, JsonPointer(pointer, name), "a trigger rule", {"succeeded"});
+      }
+    }
+    if (!value.contains("succeeded")) return Wrong(pointer + "/succeeded", "is missing");
+    const json& least = value["succeeded"];
+    out.succeeded = true;
+    if (least == "all") return;
+    const std::string place = pointer + "/succeeded";
+    if (!least.is_number()) return Wrong(place, "must be all or a number from 1 on");
+    if (!ReadWhole(least, place, out.least)) return;
+    if (out.least < 1) Wrong(place, "must be all or a number from 1 on");
   }
 
   const UnknownFields unknown_fields_;
@@ -208,6 +288,10 @@ class WorkflowReader {
 };
 
 json RuleToJson(const TriggerRule& rule) {
+  if (rule.succeeded) {
+    const bool all = rule.least == TriggerRule::kAll;
+    return {{"succeeded", all ? json("all") : json(rule.least)}};
+  }
   if (rule.least == TriggerRule::kAll) return "all";
   return rule.least == TriggerRule::kAny ? json("any") : json(rule.least);
 }
@@ -222,13 +306,22 @@ json EdgeToJson(const WorkflowEdge& edge) {
 }
 
 json NodeToJson(const WorkflowNode& node) {
-  json out{{"id", node.id}, {"job", node.job.value()}};
+  json out = RulesToJson(node.rules);
+  out["id"] = node.id;
+  if (!node.job.value().empty()) out["job"] = node.job.value();
+  if (!node.task.empty()) out["task"] = TaskToJson(node.task);
+  if (node.approval) out["approval"] = ApprovalToJson(*node.approval);
+  if (node.wait) out["wait"] = WaitToJson(*node.wait);
   for (const auto& [name, value] : node.parameters) {
     out["parameters"][name] = WriteParameterValue(value);
   }
   for (const WorkflowEdge& edge : node.after) out["after"].push_back(EdgeToJson(edge));
   if (node.trigger_rule != TriggerRule{}) out["trigger_rule"] = RuleToJson(node.trigger_rule);
   if (node.allow_failure) out["allow_failure"] = true;
+  if (node.is_finally) out["finally"] = true;
+  if (!node.over.empty()) out["over"] = node.over;
+  if (!node.as.empty()) out["as"] = node.as;
+  if (!node.collect.empty()) out["collect"] = node.collect;
   return out;
 }
 
@@ -267,7 +360,18 @@ ParsedWorkflow ReadWorkflow(const json& body) {
 json WorkflowToJson(const WorkflowDefinition& workflow) {
   json nodes = json::array();
   for (const WorkflowNode& node : workflow.nodes) nodes.push_back(NodeToJson(node));
-  return {{"max_parallel", workflow.max_parallel}, {"nodes", std::move(nodes)}};
+  json body = {{"max_parallel", workflow.max_parallel}, {"nodes", std::move(nodes)}};
+  if (workflow.finally_timeout_s != WorkflowDefinition{}.finally_timeout_s) {
+    body["finally_timeout"] = workflow.finally_timeout_s;
+  }
+  if (!workflow.outputs.empty()) body["outputs"] = workflow.outputs;
+  return body;
+}
+
+std::string_view KindOf(const WorkflowNode& node) {
+  if (!node.task.empty()) return "task";
+  if (node.approval) return "approval";
+  return node.wait ? "wait" : "job";
 }
 
 json CompleteNodeToJson(const WorkflowNode& node) {
@@ -279,10 +383,25 @@ json CompleteNodeToJson(const WorkflowNode& node) {
                      {"recovers", edge.recovers}});
   }
   return {{"id", node.id},
-          {"job_id", node.job.value()},
+          {"kind", KindOf(node)},
+          {"job_id", RunsNoJob(node) ? json(nullptr) : json(node.job.value())},
           {"after", std::move(after)},
           {"trigger_rule", RuleToJson(node.trigger_rule)},
-          {"allow_failure", node.allow_failure}};
+          {"allow_failure", node.allow_failure},
+          {"finally", node.is_finally}};
+}
+
+json NodeWorkToJson(const WorkflowNode& node) {
+  const auto text = [](const std::string& value) {
+    return value.empty() ? json(nullptr) : json(value);
+  };
+  return {{"task", node.task.empty() ? json(nullptr) : TaskToJson(node.task)},
+          {"approval", node.approval ? ApprovalToJson(*node.approval) : json(nullptr)},
+          {"wait", node.wait ? WaitToJson(*node.wait) : json(nullptr)},
+          {"rules", RulesToJson(node.rules)},
+          {"over", text(node.over)},
+          {"as", text(node.as)},
+          {"collect", text(node.collect)}};
 }
 
 json NodeParametersToJson(const WorkflowNode& node) {

@@ -7,8 +7,10 @@
 //               "after": [{"node": "audit", "on": "failure", "if": "exit_code == 3",
 //                          "recovers": true}]}]}
 //
-// An entry of `after` is an object, or the id of a node for {"node": id, "on": "success"}. A
-// trigger rule is "all", "any" or the number of entries that must be met.
+// A node has "job", or one of "task", "approval" and "wait" (node_json.h), and may have "finally",
+// or "over", "as" and "collect". The workflow may have "finally_timeout" and "outputs". An entry of
+// `after` is an object, or the id of a node for {"node": id, "on": "success"}. A trigger rule is
+// "all", "any" or the number of entries that must be met; or {"succeeded": number or "all"}.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -37,9 +39,15 @@ ParsedWorkflow ReadWorkflow(const nlohmann::json& body);
 nlohmann::json WorkflowToJson(const WorkflowDefinition& workflow);
 
 // A node as graphs and runs show it, with all defaults and without its parameters:
-//   {"id", "job_id", "after": [{"node", "on", "if", "recovers"}], "trigger_rule", "allow_failure"}
+//   {"id", "kind", "job_id", "after": [{"node", "on", "if", "recovers"}], "trigger_rule",
+//    "allow_failure", "finally"}
+// `kind` is job, task, approval or wait; `job_id` is null unless it is job.
 nlohmann::json CompleteNodeToJson(const WorkflowNode& node);
 nlohmann::json NodeParametersToJson(const WorkflowNode& node);
+std::string_view KindOf(const WorkflowNode& node);
+// What else the definition says of the node; null for what it does not have:
+//   {"task", "approval", "wait", "rules", "over", "as", "collect"}
+nlohmann::json NodeWorkToJson(const WorkflowNode& node);
 
 // A definition as text, for the store. From text: kCorrupt; the limits are not checked, and unknown
 // fields are skipped, as in DefinitionFromText.
