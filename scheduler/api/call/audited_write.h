@@ -8,6 +8,11 @@
 
 namespace carillon::scheduler {
 
+// The caller as approvals know them (common/domain/nodes/approval.h).
+inline Decider DeciderOf(const Caller& caller) {
+  return {.user_id = caller.user_id, .name = caller.Actor()};
+}
+
 class AuditedWrite {
  public:
   AuditedWrite(const Call& call, WallTime now, std::string reason = {},
@@ -18,6 +23,7 @@ class AuditedWrite {
                  .reason = std::move(reason),
                  .confirm_overlap = confirm_overlap,
                  .cancel_mode = cancel_mode,
+                 .decider = DeciderOf(call.caller),
                  .keep_zones = call.api.upgrade.FeatureOn(kFireDateMigration),
                  .ended = &ended_} {}
   AuditedWrite(const AuditedWrite&) = delete;

@@ -106,6 +106,7 @@ Problem ExplainRetry(const Error& error) {
   Problem problem = ToProblem(error);
   if (NamesOpenNodes(error)) problem.code = "still_open";
   if (NamesHolder(error)) problem.code = "overlap";
+  if (error.code == ErrorCode::kDenied) problem.code = "not_approver";
   return problem;
 }
 

@@ -5,11 +5,13 @@
 #include <optional>
 #include <string_view>
 
+#include "common/domain/nodes/approval.h"
 #include "common/domain/parts/part_retry.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
 #include "scheduler/api/call/allowed_actions.h"
+#include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/runs/shard_routes.h"
 
 namespace carillon::scheduler {
@@ -51,7 +53,27 @@ bool MayRetryNode(const JudgedWorkflow& workflow, size_t position, WallTime now)
   return plan.ok() && !plan->refused() && !plan->changes.empty();
 }
 
-bool MaySkipNode(const JudgedWorkflow& workflow, size_t position) {
+// True unless it is an approval that others decide.
+bool MayAnswer(const Call& call, const WorkflowNode& node) {
+  return !node.approval || CheckMayDecide(*node.approval, DeciderOf(call.caller)).ok();
+}
+
+bool MayDecide(const Call& call, const WorkflowRunView& view, size_t position) {
+  const RunRow& row = view.nodes[position].detail.row;
+  const WorkflowNode& node = view.definition.nodes[position];
+  return row.state == RunState::kPending && row.due == kUndecided && node.approval &&
+         MayAnswer(call, node);
+}
+
+bool MayDecideAny(const Call& call, const WorkflowRunView& view) {
+  for (size_t i = 0; i < view.nodes.size(); ++i) {
+    if (MayDecide(call, view, i)) return true;
+  }
+  return false;
+}
+
+bool MaySkipNode(const Call& call, const JudgedWorkflow& workflow, size_t position) {
+  if (!MayAnswer(call, workflow.graph.node(position))) return false;
   if (!CheckMaySkip(workflow.view.own.row, workflow.is_late).ok()) return false;
   const auto plan = PlanSkip(workflow.graph, workflow.rows, workflow.graph.node(position).id,
                              Overlap::kUnconfirmed);
@@ -77,6 +99,14 @@ std::optional<size_t> PositionOf(const WorkflowRunView& view, const RunKey& key)
     if (view.nodes[i].detail.row.key == key) return i;
   }
   return std::nullopt;
+}
+
+bool MayDecideAsNode(const Call& call, const RunDetail& run) {
+  if (!run.node || run.row.due != kUndecided) return false;
+  const auto view = call.stores.workflows.GetWorkflowRun(run.node->workflow_run);
+  if (!view.ok()) return false;
+  const auto position = PositionOf(*view, run.row.key);
+  return position && MayDecide(call, *view, *position);
 }
 
 bool MayRetryAsNode(const Call& call, const RunDetail& run, WallTime now) {
@@ -109,7 +139,8 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   if (actions.empty()) return actions;
   AddExecute(call, place, actions);
   if (run.kept) {
-    for (const char* change : {"cancel", "release", "retry", "skip"}) Keep(actions, change, false);
+    for (const char* change : {"cancel", "decide", "release", "retry", "skip"})
+      Keep(actions, change, false);
     return actions;
   }
   Keep(actions, "cancel", MayCancel(run.row));
@@ -123,10 +154,12 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
       const bool retried = !IsNested(run.row) && !(ended && place.deleted);
       Keep(actions, "retry", retried && CheckMayRetry(run.row, is_late).ok());
       Keep(actions, "skip", CheckMaySkip(run.row, is_late).ok());
+      Keep(actions, "decide", MayDecideAny(call, *view));
       return actions;
     }
   }
   Keep(actions, "skip", false);
+  Keep(actions, "decide", MayDecideAsNode(call, run));
   if (IsPart(run.row.key) && NodePlaceOf(OwnRunOf(run.row.key))) {
     Keep(actions, "retry", false);  // the workflow retries the fire as a whole
     return actions;
@@ -145,13 +178,14 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   return actions;
 }
 
-json ActionsOnNode(const json& permitted, const JudgedWorkflow& workflow, size_t position,
-                   WallTime now) {
+json ActionsOnNode(const Call& call, const json& permitted, const JudgedWorkflow& workflow,
+                   size_t position, WallTime now) {
   json actions = permitted;
   Keep(actions, "cancel", false);
   Keep(actions, "release", CheckReleasable(workflow.view.nodes[position].detail.row).ok());
   Keep(actions, "retry", MayRetryNode(workflow, position, now));
-  Keep(actions, "skip", MaySkipNode(workflow, position));
+  Keep(actions, "skip", MaySkipNode(call, workflow, position));
+  Keep(actions, "decide", MayDecide(call, workflow.view, position));
   return actions;
 }
 

@@ -13,8 +13,8 @@
 
 namespace carillon::scheduler {
 
-// Of "cancel", "execute", "release", "retry" and "skip". A workflow's run can be retried from its
-// start, so it needs no failure. "execute" is about the job: the caller may run it again, whatever
+// Of "cancel", "decide", "execute", "release", "retry" and "skip". A workflow's run can be retried
+// from its start, so it needs no failure; it is decided if one of its nodes can be. "execute" is about the job: the caller may run it again, whatever
 // the state of this run. So the list is empty only if the caller may not act on the run, or if its
 // job is deleted.
 Outcome<nlohmann::json> ActionsOnRun(const Call& call, const RunDetail& run);
@@ -29,8 +29,8 @@ struct JudgedWorkflow {
 // Cluster time; if it is unknown, a time at which nothing is late. A run is shown without it, too.
 WallTime TimeOf(const Call& call);
 bool IsLate(const Call& call, const WorkflowRunView& view, WallTime now);
-// Of "release", "retry" and "skip", by the caller's permissions on the workflow's run.
-nlohmann::json ActionsOnNode(const nlohmann::json& permitted, const JudgedWorkflow& workflow,
-                             size_t position, WallTime now);
+// Of "decide", "release", "retry" and "skip", by the caller's permissions on the workflow's run.
+nlohmann::json ActionsOnNode(const Call& call, const nlohmann::json& permitted,
+                             const JudgedWorkflow& workflow, size_t position, WallTime now);
 
 }  // namespace carillon::scheduler

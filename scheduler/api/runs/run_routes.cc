@@ -73,10 +73,13 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   CARILLON_ASSIGN_OR_RETURN(filter.parts, query.Flag("parts"));
   filter.parts = filter.parts || AsksForParts(filter);
   if (const auto text = query.Text("waiting")) {
-    if (*text != "upstream_run") {
-      return InvalidField("?waiting", "unknown_value", "Must be upstream_run.");
+    if (*text == "approval" || *text == "time") {
+      filter.opened = *text == "approval" ? kUndecided : kTimed;
+    } else if (*text == "upstream_run") {
+      filter.awaiting = true;
+    } else {
+      return InvalidField("?waiting", "unknown_value", "Must be approval, time or upstream_run.");
     }
-    filter.awaiting = true;
   }
   filter.namespaces = query.All("namespace");
   for (const std::string& name_space : filter.namespaces) {
@@ -126,11 +129,17 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
   return filter;
 }
 
-// Wakes the owner of the run's segment. This only saves time: the owner would also find the change
-// with its next scan.
-void NudgeOwner(const Call& call, const RunKey& key) {
-  const auto run = call.stores.runs.GetRun(key);
-  if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
+// The number of nodes that run although their workflow was cancelled.
+int64_t FinallyNodesLeft(const Call& call, const RunDetail& run, CancelMode mode) {
+  if (mode == CancelMode::kKill || run.job_type != JobType::kWorkflow) return 0;
+  const auto view = call.stores.workflows.GetWorkflowRun(run.row.key);
+  if (!view.ok() || IsFinal(view->own.row.state)) return 0;
+  int64_t left = 0;
+  for (size_t i = 0; i < view->nodes.size(); ++i) {
+    const bool open = !IsFinal(view->nodes[i].detail.row.state);
+    if (open && view->definition.nodes[i].is_finally) ++left;
+  }
+  return left;
 }
 
 // One run as JSON, with the actions that this caller may take on it.
@@ -255,8 +264,15 @@ Reply CancelRun(const Call& call) {
                           cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();
-  if (*cancelled) NudgeOwner(call, key);
-  return JsonResponse(202, {{"cancelled", *cancelled ? 1 : 0}});
+  json answer = {{"cancelled", *cancelled ? 1 : 0}};
+  const auto run = call.stores.runs.GetRun(key);
+  if (!*cancelled || !run.ok()) return JsonResponse(202, answer);
+  // Wakes the owner of the run's segment. This only saves time: the owner would also find the
+  // change with its next scan.
+  call.api.nudge({run->row.job_no, run->row.segment, key});
+  const int64_t left = FinallyNodesLeft(call, *run, mode);
+  if (left > 0) answer["finally_nodes"] = left;
+  return JsonResponse(202, answer);
 }
 
 Reply ListGaps(const Call& call) {

@@ -105,6 +105,8 @@ const Routes& RouteTable() {
       {"GET", "/api/runs/{}/nodes", kRead, kNo, &GetRunNodes},
       {"GET", "/api/runs/{}/shards", kRead, kNo, &GetRunShards},
       {"POST", "/api/runs/{}/nodes/{}/skip", kRunJobs, kNo, &SkipRunNode, "run.skip", kRun},
+      {"POST", "/api/runs/{}/nodes/{}/decide", kRunJobs, kInWrite, &DecideRunNode, "node.decide",
+       kRun},
       {"POST", "/api/runs/{}/retry", kRunJobs, kInWrite, &RetryRun, "run.retry", kRun},
       {"POST", "/api/runs/{}/release", kRunJobs, kNo, &ReleaseRun, "run.release", kRun},
       {"GET", "/api/runs/{}/checkpoint", kRead, kNo, &GetRunCheckpoint},

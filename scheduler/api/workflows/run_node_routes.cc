@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/domain/nodes/run_rules.h"
 #include "common/domain/workflow/workflow_graph.h"
 #include "common/wire/json/job/job_json.h"
+#include "common/wire/json/json_text.h"
 #include "common/wire/json/workflow/workflow_json.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
@@ -36,6 +38,35 @@ Outcome<JudgedNodes> JudgeAll(const WorkflowRunView& view) {
   return JudgedNodes{std::move(graph), std::move(rows), {failures.begin(), failures.end()}};
 }
 
+// How an approval was decided; its outputs say it.
+json ShowDecision(const WorkflowNode& node, const RunDetail& run) {
+  const Outputs& outputs = run.result.outputs;
+  const auto text = [&outputs](const char* name) {
+    const auto found = outputs.find(name);
+    return found == outputs.end() || found->second.empty() ? json(nullptr) : json(found->second);
+  };
+  const json decision = text("decision");
+  if (!node.approval || !IsFinal(run.row.state) || decision.is_null()) return nullptr;
+  const WallTime at = run.result.ended;
+  return {{"decision", decision},
+          {"by", text("by")},
+          {"reason", text("reason")},
+          {"at", at == WallTime{} ? json(nullptr) : json(FormatRfc3339(at))}};
+}
+
+// What only some kinds of nodes have.
+void ShowKind(const WorkflowNode& node, const RunDetail& run, json& shown) {
+  if (RunsNoJob(node)) shown["job_id"] = shown["job_name"] = nullptr;
+  if (!node.task.empty()) shown["job_type"] = Name(node.task.job().type);
+  if (node.approval || node.wait) shown["job_type"] = nullptr;
+  const bool ends = IsOpenedNode(run.row.due) && run.until != WallTime{};
+  shown["until"] = ends ? json(FormatRfc3339(run.until)) : json(nullptr);
+  shown["decision"] = ShowDecision(node, run);
+  const auto rules = RunRulesFromText(run.row.rules);
+  const bool mapped = rules.ok() && rules->items;
+  shown["items"] = mapped ? json(*rules->items) : json(nullptr);
+}
+
 json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t position) {
   json shown = CompleteNodeToJson(judged.graph.node(position));
   const json told = RunToJson(run, false);
@@ -43,6 +74,7 @@ json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t positio
                             "attempt", "started_at", "ended_at", "exit_code", "executor_id"}) {
     shown[field] = told[field];
   }
+  ShowKind(judged.graph.node(position), run, shown);
   // Executors report the start of a process together with its end.
   if (shown["started_at"].is_null() && run.row.state == RunState::kRunning) {
     shown["started_at"] = told["claimed_at"];
@@ -61,28 +93,37 @@ json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t positio
   return shown;
 }
 
-Reply NodesResponse(const Call& call, const WorkflowRunView& view) {
+// Reads nothing from the store, so that it can be asked in the middle of a write.
+Outcome<json> ShowNodes(const Call& call, const json& permitted, const WorkflowRunView& view,
+                        WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const JudgedNodes judged, JudgeAll(view));
-  const WallTime now = TimeOf(call);
-  CARILLON_ASSIGN_OR_RETURN(const json permitted,
-                            AllowedActions(call, Owned::kRun, view.own.job_id));
   const JudgedWorkflow workflow{
       .view = view, .graph = judged.graph, .rows = judged.rows, .is_late = IsLate(call, view, now)};
   json nodes = json::array();
   for (size_t i = 0; i < view.nodes.size(); ++i) {
     nodes.push_back(ShowRunNode(view.nodes[i].detail, judged, i));
-    nodes.back()["allowed_actions"] = ActionsOnNode(permitted, workflow, i, now);
+    nodes.back()["allowed_actions"] = ActionsOnNode(call, permitted, workflow, i, now);
   }
   const RunDetail& own = view.own;
-  return JsonResponse(
-      200,
-      {{"run_id", EncodeRunId(own.row.key)},
-       {"job_id", own.job_id.value()},
-       {"job_version", view.def_version},
-       {"state", Name(own.row.state)},
-       {"deadline", view.deadline == kNever ? json(nullptr) : json(FormatRfc3339(view.deadline))},
-       {"max_parallel", view.definition.max_parallel},
-       {"nodes", std::move(nodes)}});
+  return json{
+      {"run_id", EncodeRunId(own.row.key)},
+      {"job_id", own.job_id.value()},
+      {"job_version", view.def_version},
+      {"state", Name(own.row.state)},
+      {"deadline", view.deadline == kNever ? json(nullptr) : json(FormatRfc3339(view.deadline))},
+      {"max_parallel", view.definition.max_parallel},
+      {"nodes", std::move(nodes)}};
+}
+
+Reply NodesResponse(const Call& call, const WorkflowRunView& view) {
+  CARILLON_ASSIGN_OR_RETURN(const json permitted,
+                            AllowedActions(call, Owned::kRun, view.own.job_id));
+  CARILLON_ASSIGN_OR_RETURN(const json shown, ShowNodes(call, permitted, view, TimeOf(call)));
+  return JsonResponse(200, shown);
+}
+
+Problem NotApprover(const Error& error) {
+  return {.status = 403, .code = "not_approver", .detail = error.message};
 }
 
 // 404 if there is no such run, 422 if it has no nodes; otherwise the problem of the error.
@@ -104,6 +145,44 @@ Problem ExplainNodes(const Call& call, const RunKey& key, const Error& error) {
       .detail = fmt::format("Run {} is not of a workflow, or has not begun.", EncodeRunId(key))};
 }
 
+Problem ExplainDecision(const Call& call, const DecideNodeRequest& request, const Error& error) {
+  const std::string run = EncodeRunId(request.key);
+  if (error.code == ErrorCode::kInvalid) {
+    return NotFound(fmt::format("Run {} has no node {}.", run, request.node));
+  }
+  if (error.code == ErrorCode::kConflict) {
+    return {.status = 409, .code = "not_open", .detail = error.message};
+  }
+  if (error.code == ErrorCode::kDenied) return NotApprover(error);
+  if (IsUnknown(Status(error))) {
+    return OutcomeUnknown(
+        "It is unknown whether the decision was stored. GET the nodes before trying again.", error);
+  }
+  return ExplainNodes(call, request.key, error);
+}
+
+struct DecisionBody {
+  Decision decision = Decision::kApprove;
+  std::string reason = {};
+};
+
+Outcome<DecisionBody> ReadDecision(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kRequired, {"decision", "reason"}));
+  DecisionBody read;
+  CARILLON_ASSIGN_OR_RETURN(read.reason, TextMember(body, "reason", kReasonCharactersMax));
+  const json decision = body.value("decision", json(nullptr));
+  if (decision != Name(Decision::kApprove) && decision != Name(Decision::kRefuse)) {
+    return InvalidField("/decision", "bad_value", "Must be approve or refuse.");
+  }
+  if (decision == Name(Decision::kApprove)) return read;
+  read.decision = Decision::kRefuse;
+  if (read.reason.empty()) {
+    return InvalidField("/reason", "missing", "Must be given for refuse.");
+  }
+  return read;
+}
+
 Problem ExplainSkip(const Call& call, const SkipNodeRequest& request, const Error& error) {
   if (error.code == ErrorCode::kInvalid) {
     return NotFound(fmt::format("Run {} has no node {}.", EncodeRunId(request.key), request.node));
@@ -111,11 +190,20 @@ Problem ExplainSkip(const Call& call, const SkipNodeRequest& request, const Erro
   if (error.code == ErrorCode::kConflict) {
     return {.status = 409, .code = "not_skippable", .detail = error.message};
   }
+  if (error.code == ErrorCode::kDenied) return NotApprover(error);
   if (IsUnknown(Status(error))) {
     return OutcomeUnknown(
         "It is unknown whether the node was skipped. GET the nodes before trying again.", error);
   }
   return ExplainNodes(call, request.key, error);
+}
+
+// The answer that is stored with an Idempotency-Key.
+StoredAnswer KeptNodes(const Call& call, const json& permitted, const WorkflowRunView& view,
+                       WallTime now) {
+  const auto shown = ShowNodes(call, permitted, view, now);
+  return {
+      .status = 200, .body = shown.ok() ? JsonToText(*shown) : "{}", .location = {}, .etag = {}};
 }
 
 }  // namespace
@@ -142,6 +230,29 @@ Reply SkipRunNode(const Call& call) {
   const RunRow& own = skipped->own.row;
   call.api.nudge({own.job_no, own.segment, own.key});
   return NodesResponse(call, *skipped);
+}
+
+Reply DecideRunNode(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const DecisionBody body, ReadDecision(call));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail own, call.stores.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(const json permitted, AllowedActions(call, Owned::kRun, own.job_id));
+  DecideNodeRequest request{.key = key, .node = call.arguments.at(1), .decision = body.decision};
+  if (!call.idempotency_key.empty()) {
+    request.keyed = KeyedAnswer<WorkflowRunView>{.scope = call.idempotency_scope,
+                                                 .key = call.idempotency_key,
+                                                 .answer = [&](const WorkflowRunView& view) {
+                                                   return KeptNodes(call, permitted, view, now);
+                                                 }};
+  }
+  call.note.reason = fmt::format("node {}: {}", request.node, Name(request.decision));
+  AuditedWrite write(call, now, body.reason);
+  const auto decided = write.Count(call.stores.workflows.DecideNode(request, write.context()));
+  if (!decided.ok()) return ExplainDecision(call, request, decided.error());
+  const RunRow& row = decided->own.row;
+  call.api.nudge({row.job_no, row.segment, row.key});
+  return FromStored(KeptNodes(call, permitted, *decided, now));
 }
 
 }  // namespace carillon::scheduler

@@ -7,5 +7,6 @@ namespace carillon::scheduler {
 
 Reply GetRunNodes(const Call& call);
 Reply SkipRunNode(const Call& call);
+Reply DecideRunNode(const Call& call);
 
 }  // namespace carillon::scheduler

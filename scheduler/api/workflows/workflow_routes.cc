@@ -24,7 +24,9 @@ using JobsById = std::map<JobId, StoredJob>;
 
 Outcome<JobsById> JobsOf(const Call& call, const WorkflowDefinition& workflow) {
   std::set<JobId> wanted;
-  for (const WorkflowNode& node : workflow.nodes) wanted.insert(node.job);
+  for (const WorkflowNode& node : workflow.nodes) {
+    if (!RunsNoJob(node)) wanted.insert(node.job);
+  }
   JobsById found;
   for (auto next = wanted.begin(); next != wanted.end();) {
     JobKeys keys;
@@ -42,9 +44,10 @@ Outcome<JobsById> JobsOf(const Call& call, const WorkflowDefinition& workflow) {
 
 json ShowGraphNode(const WorkflowNode& node, const JobsById& jobs) {
   json shown = CompleteNodeToJson(node);
+  shown.update(NodeWorkToJson(node));
   shown["parameters"] = NodeParametersToJson(node);
   shown["job_name"] = nullptr;
-  shown["job_type"] = nullptr;
+  shown["job_type"] = node.task.empty() ? json(nullptr) : json(Name(node.task.job().type));
   shown["job_state"] = nullptr;
   const auto job = jobs.find(node.job);
   if (job == jobs.end()) return shown;

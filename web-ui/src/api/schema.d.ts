@@ -372,15 +372,101 @@ export interface components {
     NodeId: string;
     /** @enum {string} */
     EdgeOn: 'success' | 'failure' | 'done';
-    TriggerRule: ('all' | 'any') | number;
+    TriggerRule:
+      | ('all' | 'any')
+      | number
+      | {
+          succeeded: 'all' | number;
+        };
+    /** @enum {string} */
+    NodeKind: 'job' | 'task' | 'approval' | 'wait';
+    Task: {
+      /**
+       * @default shell
+       * @enum {string}
+       */
+      type?: 'shell' | 'noop' | 'script' | 'http' | 'handler' | 'container';
+      command?: string;
+      script?: components['schemas']['Script'];
+      http?: components['schemas']['HttpRequest'];
+      handler?: string;
+      container?: components['schemas']['Container'];
+      timeout?: number;
+      retry_count?: number;
+      retry_interval?: number;
+      /** @enum {string} */
+      retry_backoff?: 'fixed' | 'exponential';
+      retry_intervals?: number[];
+      retry_on?: components['schemas']['RetryConditions'];
+      no_retry_on?: components['schemas']['RetryConditions'];
+      /** @enum {string} */
+      on_lost?: 'retry' | 'fail' | 'hold';
+      priority?: number;
+      executor_id?: string;
+      executor_selector?: string;
+      concurrency_group?: string;
+      kill_grace?: number;
+      /** @enum {string} */
+      routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
+      routing_key?: string;
+      env?: {
+        [key: string]: string;
+      };
+      limits?: components['schemas']['Limits'];
+      run_as?: string;
+      working_directory?: string;
+      output_encoding?: string;
+    };
+    Approval: {
+      message?: string;
+      timeout_s?: number;
+      /**
+       * @default refuse
+       * @enum {string}
+       */
+      on_timeout?: 'refuse' | 'approve';
+      by?: string[];
+    };
+    NodeWait: {
+      until?: string;
+      day?: number;
+      for_s?: number;
+    };
     Workflow: {
       /** @default 32 */
       max_parallel?: number;
       nodes: components['schemas']['WorkflowNode'][];
+      /** @default 3600 */
+      finally_timeout?: number;
+      outputs?: {
+        [key: string]: string;
+      };
     };
     WorkflowNode: {
       id: components['schemas']['NodeId'];
-      job: components['schemas']['JobId'];
+      job?: components['schemas']['JobId'];
+      task?: string | components['schemas']['Task'];
+      approval?: components['schemas']['Approval'];
+      wait?: components['schemas']['NodeWait'];
+      /** @default false */
+      finally?: boolean;
+      over?: string;
+      as?: string;
+      collect?: string;
+      timeout?: number;
+      retry_count?: number;
+      retry_interval?: number;
+      /** @enum {string} */
+      retry_backoff?: 'fixed' | 'exponential';
+      retry_intervals?: number[];
+      retry_on?: components['schemas']['RetryConditions'];
+      no_retry_on?: components['schemas']['RetryConditions'];
+      /** @enum {string} */
+      on_lost?: 'retry' | 'fail' | 'hold';
+      priority?: number;
+      executor_id?: string;
+      executor_selector?: string;
+      concurrency_group?: string;
       parameters?: components['schemas']['Parameters'];
       after?: (
         | components['schemas']['NodeId']
@@ -425,7 +511,8 @@ export interface components {
       max_parallel: number;
       nodes: {
         id: components['schemas']['NodeId'];
-        job_id: components['schemas']['JobId'];
+        kind: components['schemas']['NodeKind'];
+        job_id: components['schemas']['JobId'] | null;
         job_name: string | null;
         job_type: components['schemas']['JobType'] | null;
         job_state: components['schemas']['JobState'] | null;
@@ -437,7 +524,30 @@ export interface components {
         }[];
         trigger_rule: components['schemas']['TriggerRule'];
         allow_failure: boolean;
+        finally: boolean;
         parameters: components['schemas']['Parameters'];
+        task: components['schemas']['Task'] | null;
+        approval: components['schemas']['Approval'] | null;
+        wait: components['schemas']['NodeWait'] | null;
+        rules: {
+          timeout?: number;
+          retry_count?: number;
+          retry_interval?: number;
+          /** @enum {string} */
+          retry_backoff?: 'fixed' | 'exponential';
+          retry_intervals?: number[];
+          retry_on?: components['schemas']['RetryConditions'];
+          no_retry_on?: components['schemas']['RetryConditions'];
+          /** @enum {string} */
+          on_lost?: 'retry' | 'fail' | 'hold';
+          priority?: number;
+          executor_id?: string;
+          executor_selector?: string;
+          concurrency_group?: string;
+        };
+        over: string | null;
+        as: string | null;
+        collect: string | null;
       }[];
     };
     RunTrigger: {
@@ -1009,9 +1119,20 @@ export interface components {
     };
     RunNode: {
       id: components['schemas']['NodeId'];
-      job_id: components['schemas']['JobId'];
-      job_name: string;
-      job_type: components['schemas']['JobType'];
+      kind: components['schemas']['NodeKind'];
+      job_id: components['schemas']['JobId'] | null;
+      job_name: string | null;
+      job_type: components['schemas']['JobType'] | null;
+      until: components['schemas']['TimeOrNull'];
+      decision: null | {
+        /** @enum {string} */
+        decision: 'approved' | 'refused' | 'timeout';
+        by: string | null;
+        reason: string | null;
+        at: components['schemas']['TimeOrNull'];
+      };
+      items: number | null;
+      finally: boolean;
       run_id: components['schemas']['RunId'];
       state: components['schemas']['RunState'];
       blocked: boolean;
@@ -1027,7 +1148,7 @@ export interface components {
       allow_failure: boolean;
       failure: boolean;
       repaired: boolean;
-      allowed_actions: ('release' | 'retry' | 'skip')[];
+      allowed_actions: ('decide' | 'release' | 'retry' | 'skip')[];
       after: {
         node: components['schemas']['NodeId'];
         on: components['schemas']['EdgeOn'];
@@ -1096,7 +1217,7 @@ export interface components {
         attempt: number;
         saved_at: components['schemas']['Time'];
       };
-      allowed_actions: ('cancel' | 'execute' | 'release' | 'retry' | 'skip')[];
+      allowed_actions: ('cancel' | 'decide' | 'execute' | 'release' | 'retry' | 'skip')[];
       waiting?: null | {
         /** @enum {string} */
         code:
@@ -1105,6 +1226,8 @@ export interface components {
           | 'cluster_paused'
           | 'upstream_run'
           | 'upstream'
+          | 'approval'
+          | 'time'
           | 'slot'
           | 'group'
           | 'unreadable'

@@ -109,6 +109,12 @@ Error NotOfTask(const std::string& name, const std::string& pointer) {
                    fmt::format("a task has no field '{}'; {}", name, PlaceOf(name)));
 }
 
+// In YAML, a name without a value is null; a request would run without asking again.
+bool HasEmptyPoll(const json& task) {
+  const json::json_pointer poll("/http/poll");
+  return task.contains(poll) && task.at(poll).is_null();
+}
+
 // Calls `read` with each member, its name and its pointer.
 template <typename Read>
 NodeMistakes ReadMembers(const json& value, const std::string& pointer, const Read& read) {
@@ -158,6 +164,10 @@ NodeMistakes ReadTask(const json& value, const std::string& pointer, UnknownFiel
       }
       const auto read = ReadJobField(name, entry, task);
       if (!read.ok()) mistakes.push_back(Below(pointer, read.error()));
+    }
+    if (unknown == UnknownFields::kReport && HasEmptyPoll(value)) {
+      mistakes.push_back(
+          InvalidAt(pointer + "/http/poll", "has no value; write poll: {} for its defaults"));
     }
   }
   out = TaskBox(std::move(task));

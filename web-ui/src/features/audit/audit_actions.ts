@@ -2,6 +2,7 @@
 const DONE = {
   job: 'create replace patch delete pause resume execute cancel backfill revert apply prune',
   run: 'cancel release retry skip',
+  node: 'decide',
   bulk: 'cancel',
   event: 'send',
   backfill: 'pause resume cancel',

@@ -28,6 +28,7 @@ export const en = {
   'action.run.release': 'Released a run from its wait',
   'action.run.retry': 'Retried a run',
   'action.run.skip': 'Skipped a node',
+  'action.node.decide': 'Decided an approval',
   'action.executor.patch': 'Changed executor labels',
   'action.executor.enable': 'Enabled an executor',
   'action.executor.disable': 'Disabled an executor',

@@ -29,6 +29,7 @@ export const zhCN: TwinOf<typeof en> = {
   'action.run.release': '放行等待中的运行',
   'action.run.retry': '重试运行',
   'action.run.skip': '跳过节点',
+  'action.node.decide': '审批节点',
   'action.executor.patch': '修改执行器标签',
   'action.executor.enable': '启用执行器',
   'action.executor.disable': '禁用执行器',

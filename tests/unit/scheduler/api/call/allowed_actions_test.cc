@@ -87,7 +87,7 @@ TEST_F(AllowedActionsTest, SayWhatTheRoutesAnswer) {
   const std::map<Owned, json> all = {
       {Owned::kJob,
        {"backfill", "cancel", "delete", "edit", "execute", "pause", "resume", "revert"}},
-      {Owned::kRun, {"cancel", "release", "retry", "skip"}},
+      {Owned::kRun, {"cancel", "decide", "release", "retry", "skip"}},
       {Owned::kDeadLetter, {"discard", "retry"}}};
   for (const auto& [kind, actions] : all) {
     for (const auto& [what, job_id] : jobs_) {

@@ -73,6 +73,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/runs/{}/nodes", {kKnown, 422}},   // the run is not of a workflow
       {"GET /api/runs/{}/shards", {kKnown, 422}},  // the run has no parts
       {"POST /api/runs/{}/nodes/{}/skip", {kOwner, 422, "{}"}},
+      {"POST /api/runs/{}/nodes/{}/decide", {kOwner, 400, "{}"}},
       {"POST /api/runs/{}/release", {kOwner, 400, "[]"}},
       {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
       {"GET /api/runs/{}/checkpoint", {kKnown, 404}},  // the run has none

@@ -26,7 +26,7 @@ constexpr std::string_view kPublish = R"({
      "retry_on": ["exit:3"], "no_retry_on": ["signal"], "on_lost": "hold", "priority": 0,
      "executor_id": "", "executor_selector": "zone=a", "concurrency_group": "db"},
     {"id": "each", "after": ["list"],
-     "task": {"type": "script", "script": {"language": "python", "body": "import os"},
+     "task": {"type": "script", "script": {"interpreter": "python3", "body": "import os"},
               "retry_count": 2, "timeout": 60, "env": {"MODE": "fast"}},
      "over": "{{nodes.list.outputs.files}}", "as": "file", "collect": "rows"},
     {"id": "open", "after": ["each"], "wait": {"until": "06:30", "day": 1}},
