@@ -112,7 +112,8 @@ std::string ErrorOfRefusal(const Places& places) {
 }  // namespace
 
 uint32_t FlagsOfPart(const RunRow& own) {
-  uint32_t flags = run_flag::kPart | (own.flags & (run_flag::kBackground | run_flag::kOnBehalf));
+  uint32_t flags = run_flag::kPart |
+                   (own.flags & (run_flag::kBackground | run_flag::kOnBehalf | run_flag::kRules));
   if (HasRequest(own.kind, own.flags)) flags |= run_flag::kHasRequest;
   return flags;
 }

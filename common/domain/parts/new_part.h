@@ -22,7 +22,8 @@ inline RunRow NewPart(const RunRow& own, uint32_t shard, size_t total, int known
              .priority = own.priority,
              .def_version = own.def_version,
              .shard_total = static_cast<uint32_t>(total),
-             .flags = FlagsOfPart(own)};
+             .flags = FlagsOfPart(own),
+             .rules = own.rules};
   for (int i = 0; i < known; ++i) CountReturn(row);
   return row;
 }

@@ -8,6 +8,7 @@
 #include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/dependencies/dependent_runs.h"
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/completion_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
@@ -153,12 +154,12 @@ Result<std::vector<CompletionEffect>> ApplyCompletions(Session& session,
   for (size_t i = 0; i < ends.size(); ++i) {
     if (ends[i].target != CompletionTarget::kSchedule) continue;
     const auto wait = waits.find(ends[i].key.schedule_id);
-    const auto job = jobs.find(ends[i].job_no);
-    if (wait == waits.end() || job == jobs.end()) continue;
+    const JobRow* const job = RowOf(jobs, ends[i].job_no);
+    if (wait == waits.end() || job == nullptr) continue;
     const std::optional<WallTime> fire = DecideNextFire(wait->second, ends[i], now);
     if (!fire) continue;
-    moves.Add(wait->first, *fire, job->second.paused);
-    effects[i] = {.awaited = true, .next_fire = job->second.paused ? kNever : *fire};
+    moves.Add(wait->first, *fire, job->paused);
+    effects[i] = {.awaited = true, .next_fire = job->paused ? kNever : *fire};
     waits.erase(wait);  // so that a second end of the same run changes nothing
   }
   CARILLON_TRY(moves.Write(session));
@@ -176,12 +177,12 @@ Result<bool> ReviveSchedule(Session& session, const StuckSchedule& stuck, const 
   CARILLON_TRY(LockJobs(session, {stuck.job_no}, &jobs));
   CARILLON_ASSIGN_OR_RETURN(const LockedWaits waits, LockWaits(session, {stuck.schedule_id}));
   const auto wait = waits.find(stuck.schedule_id);
-  const auto job = jobs.find(stuck.job_no);
-  if (wait == waits.end() || job == jobs.end() || wait->second.awaited != stuck.awaited) {
+  const JobRow* const job = RowOf(jobs, stuck.job_no);
+  if (wait == waits.end() || job == nullptr || wait->second.awaited != stuck.awaited) {
     return false;
   }
   Moves moves;
-  moves.Add(wait->first, FireAfterLoss(wait->second, now), job->second.paused);
+  moves.Add(wait->first, FireAfterLoss(wait->second, now), job->paused);
   CARILLON_TRY(moves.Write(session));
   return true;
 }

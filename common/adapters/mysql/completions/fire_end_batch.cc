@@ -9,6 +9,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/completion_rows.h"
@@ -157,10 +158,9 @@ Result<std::vector<FireEffect>> EndFiresOf(Session& session, const std::vector<F
       CARILLON_TRY(CancelAgain(session, own->second.row, rules, writer));
       continue;
     }
-    const auto job = facts.jobs.find(own->second.row.job_no);
-    CARILLON_ASSIGN_OR_RETURN(effects[i],
-                              EndFire(own->second, job == facts.jobs.end() ? nullptr : &job->second,
-                                      facts.parts[fires[i].own], writer, rules.now));
+    const std::optional<JobRow> job = JobOf(facts.jobs, own->second.row);
+    CARILLON_ASSIGN_OR_RETURN(effects[i], EndFire(own->second, job ? &*job : nullptr,
+                                                  facts.parts[fires[i].own], writer, rules.now));
   }
   CARILLON_TRY(writer.Flush());
   CARILLON_TRY(DeleteTold(session, fires));

@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/slots/group_slots.h"
 #include "common/adapters/mysql/slots/job_slots.h"
 #include "common/base/failpoint.h"
+#include "common/domain/nodes/run_rules.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon::mysql {
@@ -158,6 +159,14 @@ void TakeGroupSlot(StoredRun& run, LockedGroup* group, const GroupFacts& facts, 
   writer.TakeGroupSlot(run, group->group_no, slot->slot, now);
 }
 
+// True if the run itself names the group, for its node does. Such a group may be gone when the node
+// belongs to an earlier version of its workflow, and limits nothing then.
+bool NamesGroup(const RunRow& row, const std::string& group) {
+  if ((row.flags & run_flag::kRules) == 0) return false;
+  const Result<RunRules> rules = RunRulesFromText(row.rules);
+  return rules.ok() && rules->concurrency_group == group;
+}
+
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
                             ClaimBatchState& state, RunWriter& writer, WallTime now) {
   const auto found = state.runs.find(request.key);
@@ -170,8 +179,11 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   JobSlots* const slots = takes_slots ? &state.jobs.slots.at(run->row.job_no) : nullptr;
   JobQueueFacts* const queue = takes_slots ? &state.jobs.queues.at(run->row.job_no) : nullptr;
   if (takes_slots) facts.slots = SlotFactsOf(*slots, *queue, request.key);
-  LockedGroup* const group =
+  LockedGroup* group =
       run != nullptr && !request.group.empty() ? &state.groups.at(request.group) : nullptr;
+  if (group != nullptr && group->group_no == GroupNo{} && NamesGroup(run->row, request.group)) {
+    group = nullptr;
+  }
   if (group != nullptr) facts.group = GroupFactsOf(*group, *run);
   const auto refusal = state.refusals.find(request.key);
   if (refusal != state.refusals.end()) facts.refusal = refusal->second;

@@ -92,8 +92,9 @@ Result<RunRequest> MysqlFiringStore::LoadRunRequest(const RunKey& key) {
 
 Result<std::map<RunKey, std::string>> MysqlFiringStore::LoadRunRules(
     const std::vector<RunKey>& keys) {
-  (void)keys;  // no node has rules yet
-  return std::map<RunKey, std::string>{};
+  if (keys.empty()) return std::map<RunKey, std::string>{};
+  return InRead(db_.pool(), "run rules",
+                [&](Session& session) { return ReadRunRules(session, keys); });
 }
 
 Result<std::vector<ClaimReply>> MysqlFiringStore::Claim(const std::vector<ClaimRequest>& requests,

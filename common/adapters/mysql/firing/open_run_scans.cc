@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
 
@@ -257,8 +259,9 @@ Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnati
 
 Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key) {
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT parameters, trace_id, started_by FROM job_runs WHERE "
-                               "fire_us = ? AND schedule_id = ? AND shard = ?",
+      Rows rows, session.Query("SELECT parameters, trace_id, started_by, IF(flags & 32768, rules, "
+                               "NULL) FROM job_runs WHERE fire_us = ? AND schedule_id = ? AND "
+                               "shard = ?",
                                {ToUnixMicros(key.fire), key.schedule_id.value(),
                                 static_cast<uint64_t>(key.shard)}));
   if (!rows.Next()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
@@ -266,7 +269,32 @@ Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key) {
   return RunRequest{.parameters_json = rows.Text(1),
                     .trace_id = rows.Text(2),
                     .trigger = TriggerFromText(rows.Text(3)),
+                    .rules = rows.Text(4),
                     .node = node ? node->node : std::string()};
+}
+
+Result<std::map<RunKey, std::string>> ReadRunRules(Session& session,
+                                                   const std::vector<RunKey>& keys) {
+  static const std::string statement = fmt::format(
+      "SELECT r.fire_us, r.schedule_id, r.rules FROM {} WHERE (r.flags & {}) <> 0 AND r.rules IS "
+      "NOT NULL",
+      kKeysJoinRuns, run_flag::kRules);
+  std::map<RunKey, std::string> rules;
+  std::set<RunKey> owns;
+  for (const RunKey& key : keys) owns.insert(OwnRunOf(key));
+  if (owns.empty()) return rules;
+  JsonRows wanted;
+  for (const RunKey& own : owns) wanted.Begin().Add(own);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  std::map<RunKey, std::string> of_own;
+  while (rows.Next()) {
+    of_own[{.fire = rows.Time(1), .schedule_id = ScheduleId(rows.Unsigned(2))}] = rows.Text(3);
+  }
+  for (const RunKey& key : keys) {
+    const auto found = of_own.find(OwnRunOf(key));
+    if (found != of_own.end()) rules[key] = found->second;
+  }
+  return rules;
 }
 
 Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, WallTime now) {

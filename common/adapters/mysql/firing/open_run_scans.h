@@ -26,8 +26,10 @@ Result<RunningPage> ReadRunning(Session& session, Incarnations& incarnations,
 Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnations,
                                        const std::vector<SegmentId>& segments,
                                        const std::optional<RunCursor>& after, size_t limit);
-// Implement LoadRunRequest and ReadOverdue of FiringStore.
+// Implement LoadRunRequest, LoadRunRules and ReadOverdue of FiringStore.
 Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key);
+Result<std::map<RunKey, std::string>> ReadRunRules(Session& session,
+                                                   const std::vector<RunKey>& keys);
 Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, WallTime now);
 
 }  // namespace carillon::mysql

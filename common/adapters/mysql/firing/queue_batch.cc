@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
@@ -176,11 +177,11 @@ Result<AdmissionEffect> AdmitBatch(Session& session, const QueuedJob& job,
   CARILLON_TRY(LockFence(session, rules.fence));
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, {job.job_no}, &jobs));
-  const auto row = jobs.find(job.job_no);
+  const JobRow* const row = RowOf(jobs, job.job_no);
   // A paused job is no exception: its pause emptied the queue, and whoever executes it by hand
   // since then wants the run.
-  if (row == jobs.end() || row->second.deleted) return AdmissionEffect{};
-  const OverlapRules& overlap = row->second.overlap;
+  if (row == nullptr || row->deleted) return AdmissionEffect{};
+  const OverlapRules& overlap = row->overlap;
   CARILLON_ASSIGN_OR_RETURN(Chosen chosen, Choose(session, job, overlap));
   if (chosen.waits.empty()) return AdmissionEffect{};
   std::vector<RunKey> keys = std::move(chosen.holders);

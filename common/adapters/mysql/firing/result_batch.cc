@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/dependencies/dependency_rows.h"
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/checkpoint_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
@@ -96,14 +97,12 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
   if (run.row.state == RunState::kRunning) {
     slot_jobs.Note(run.row.job_no, run.slot_taken || run.group_slot != 0 || IsAwaited(run.row));
   }
-  const auto job = state.jobs.find(run.row.job_no);
-  const ResultDecision decision =
-      DecideResult(&run.row, job == state.jobs.end() ? nullptr : &job->second, report, now);
+  const std::optional<JobRow> job = JobOf(state.jobs, run.row);
+  const ResultDecision decision = DecideResult(&run.row, job ? &*job : nullptr, report, now);
   effect.verdict = decision.verdict;
   if (decision.verdict == ResultVerdict::kApplied) {
     const HeldSlots held(run);
-    const bool has_dependents = job == state.jobs.end() ? state.awaited.contains(run.row.job_no)
-                                                        : job->second.has_dependents;
+    const bool has_dependents = job ? job->has_dependents : state.awaited.contains(run.row.job_no);
     run.row.flags |= EndFlags(run.row.kind, run.row.flags, has_dependents);
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
@@ -139,8 +138,8 @@ Result<std::map<JobVersionKey, LossRules>> ReadOldPolicies(Session& session,
   std::map<JobVersionKey, LossRules> policies;
   std::vector<JobVersionKey> keys;
   for (const auto& [key, run] : state.runs) {
-    const auto job = state.jobs.find(run.row.job_no);
-    if (job == state.jobs.end() || job->second.version == run.row.def_version) continue;
+    const std::optional<JobRow> job = JobOf(state.jobs, run.row);
+    if (!job || job->version == run.row.def_version) continue;
     keys.push_back({run.row.job_no, run.row.def_version});
   }
   if (keys.empty()) return policies;
@@ -223,12 +222,13 @@ Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& repor
     const auto found = state.runs.find(report.key);
     if (found == state.runs.end() || found->second.row.segment != report.segment) continue;
     StoredRun& run = found->second;
-    const auto job = state.jobs.find(run.row.job_no);
-    if (job == state.jobs.end()) continue;
-    JobRow job_row = job->second;
     const auto old_policy = old_policies.find({run.row.job_no, run.row.def_version});
-    if (old_policy != old_policies.end()) job_row.attempt_rules = old_policy->second;
-    const std::optional<RunChange> change = DecideLost(&run.row, job_row, report, now);
+    const std::optional<JobRow> job =
+        JobOf(state.jobs, run.row,
+              old_policy == old_policies.end() ? std::optional<LossRules>()
+                                               : std::optional(old_policy->second));
+    if (!job) continue;
+    const std::optional<RunChange> change = DecideLost(&run.row, *job, report, now);
     if (!change) continue;
     const AttemptResult loss = LossOf(run, now);
     const HeldSlots held(run);

@@ -20,7 +20,7 @@ constexpr std::string_view kKeptColumns =
     "def_version, planned_us, claimed_us, started_us, ended_us, token_high, token_low, "
     "incarnation_no, cancel_requested, kill_attempt, slot_taken, group_no, group_slot, flags, "
     "output_truncated, exit_code, reason, pinned_executor, parameters, error, output, trace_id, "
-    "outputs, started_by, detail, shard_total";
+    "outputs, started_by, detail, shard_total, rules";
 
 struct JobsToKeep {
   struct One {

@@ -1,8 +1,32 @@
 #include "common/adapters/mysql/operations/mysql_settings_store.h"
 
+#include <numeric>
+#include <vector>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 #include "common/adapters/mysql/client/transaction.h"
+#include "common/domain/run/run.h"
 
 namespace carillon::mysql {
+
+namespace {
+
+// An open approval does not expire in a pause, so it has its whole time.
+Status MoveApprovals(Session& session, uint32_t segment_count, Duration paused) {
+  std::vector<uint32_t> segments(segment_count);
+  std::iota(segments.begin(), segments.end(), 0u);
+  CARILLON_TRY(session.Execute(
+      fmt::format("UPDATE job_runs r FORCE INDEX (open_runs) SET r.until_us = r.until_us + ? WHERE "
+                  "r.open_segment IN ({}) AND r.due_us = {} AND r.state = 'PENDING' AND "
+                  "r.until_us > 0",
+                  fmt::join(segments, ", "), ToUnixMicros(kUndecided)),
+      {int64_t{paused / 1us}}));
+  return {};
+}
+
+}  // namespace
 
 Result<ClusterSettings> MysqlSettingsStore::ReadSettings() {
   return InRead(db_.pool(), "settings", [](Session& session) -> Result<ClusterSettings> {
@@ -36,9 +60,11 @@ Result<ClusterSettings> MysqlSettingsStore::WriteSettings(int64_t expected,
         }
         if (paused > Duration::zero()) {
           CARILLON_TRY(
-              session.Execute("UPDATE workflow_runs SET deadline_us = deadline_us + ? WHERE "
-                              "open_segment IS NOT NULL",
-                              {int64_t{paused / 1us}}));
+              session.Execute("UPDATE workflow_runs SET deadline_us = deadline_us + ?, finally_us "
+                              "= IF(finally_us > 0, finally_us + ?, 0) WHERE open_segment IS NOT "
+                              "NULL",
+                              {int64_t{paused / 1us}, int64_t{paused / 1us}}));
+          CARILLON_TRY(MoveApprovals(session, db_.segment_count(), paused));
         }
         return next;
       });

@@ -32,7 +32,7 @@ const std::string kDetailColumns =
     kRunColumns +
     ", r.reason, r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
     "r.output_truncated, r.detail, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
-    "r.parameters, r.trace_id, r.started_by, r.outputs, j.type";
+    "r.parameters, r.trace_id, r.started_by, r.outputs, j.type, r.until_us";
 
 // The type of a task is among the rules of its run, which has them from its release on. Before it,
 // as an approval and a wait at any time, it is no process.
@@ -65,6 +65,8 @@ RunDetail ReadOne(Session& session, const Rows& rows, StoredRun* run) {
       session.NoteUnreadable("job_runs", EncodeRunId(run->row.key), "unreadable outputs");
     }
   }
+  const bool open = state == RunState::kPending && IsOpenedNode(run->row.due);
+  if (open) detail.until = rows.Time(kRunColumnCount + 17);
   detail.job_type =
       IsTaskJob(run->row.job_no)
           ? TypeOfTask(run->row)

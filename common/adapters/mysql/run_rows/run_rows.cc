@@ -120,6 +120,7 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.group = GroupNo(rows.Unsigned(column++));
   run.group_slot = static_cast<uint32_t>(rows.Unsigned(column++));
   row.shard_total = static_cast<uint32_t>(rows.Unsigned(column++));
+  row.rules = rows.Text(column++);
   return run;
 }
 

@@ -69,8 +69,9 @@ inline const std::string kRunColumns =
     "IF(r.cancel_requested = 0, 0, IF(r.kill_attempt = r.attempt, 2, 1)), r.pinned_executor, "
     "r.claimed_us, r.slot_taken, "
     "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
-    "r.started_us, r.flags, r.group_no, r.group_slot, r.shard_total";
-inline constexpr uint32_t kRunColumnCount = 24;
+    "r.started_us, r.flags, r.group_no, r.group_slot, r.shard_total, "
+    "IF(r.flags & 32768, r.rules, NULL)";  // run_flag::kRules
+inline constexpr uint32_t kRunColumnCount = 25;
 
 // Joins k, a JSON_TABLE of run keys, to job_runs r by its primary key.
 extern const std::string kKeysJoinRuns;

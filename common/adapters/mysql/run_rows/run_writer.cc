@@ -287,6 +287,12 @@ void RunWriter::NoteLate(const RunRow& row, WallTime now) {
   AddNotice(NoticeKind::kLate, row, "", now);
 }
 
+void RunWriter::NoteApproval(const RunRow& node, JobNo workflow, WallTime now) {
+  RunRow told = node;
+  told.job_no = workflow;
+  AddNotice(NoticeKind::kApproval, told, "", now);
+}
+
 void RunWriter::Explain(const RunKey& key, std::string_view sentence) {
   if (!sentence.empty()) explained_.Begin().Add(key).AddBytes(sentence);
 }

@@ -58,6 +58,8 @@ class RunWriter {
              const std::string& error = {});
   // Adds a notice that a run started late; `row` contains its claim.
   void NoteLate(const RunRow& row, WallTime now);
+  // Adds a notice that a node waits for a decision, to be judged by the rules of its workflow.
+  void NoteApproval(const RunRow& node, JobNo workflow, WallTime now);
   // Records a late result of an attempt that is no longer the run's current one.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
   // Does nothing if the same or a stronger mode was already requested.

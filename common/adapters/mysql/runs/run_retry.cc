@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/access/run_backers.h"
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/request_keys.h"
 #include "common/adapters/mysql/run_rows/checkpoint_rows.h"
@@ -15,6 +16,7 @@
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/slots/job_slots.h"
 #include "common/adapters/mysql/workflow/workflow_control.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/parts/fire_end.h"
 #include "common/domain/parts/lost_facts.h"
 #include "common/domain/run/dependents.h"
@@ -123,7 +125,7 @@ Status AskRights(Session& session, const RunRow& own) {
 Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
                  const PartChoice& choice, const WriteContext& context,
                  Incarnations& incarnations) {
-  const JobRow job = ToJobRow(stored);
+  const JobRow job = ForRun(ToJobRow(stored), own.row);
   CARILLON_ASSIGN_OR_RETURN(std::vector<LockedPart> parts,
                             LockParts(session, own.row.key, incarnations));
   std::vector<PartOfFire> rows;
@@ -165,12 +167,31 @@ Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
   return writer.Flush();
 }
 
-// The effect of a retry of a run that is neither of a workflow nor of a node.
+// Makes a task due now that waits for its next attempt. Its job has no text.
+Status RetryTask(Session& session, const RunRow& before, const WriteContext& context,
+                 Incarnations& incarnations) {
+  LockedJobs jobs;
+  CARILLON_TRY(LockJobs(session, {before.job_no}, &jobs));
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {before.key}, incarnations));
+  if (runs.empty()) return NotOpenable(session, before.key);
+  StoredRun& run = runs.begin()->second;
+  if (!run.readable) return UnreadableRun(before.key);
+  const std::optional<JobRow> job = JobOf(jobs, run.row);
+  if (!job) return {ErrorCode::kCorrupt, "retry: a task without the row of its workflow's tasks"};
+  CARILLON_ASSIGN_OR_RETURN(const RunChange change,
+                            DecideRetryByHand(run.row, *job, context.overlap(), context.now));
+  RunWriter writer(session);
+  CARILLON_TRY(writer.Change(run, change, {}, context.now));
+  return writer.Flush();
+}
+
+// The effect of a retry of a run that is neither of a workflow nor of a node that has ended.
 Status RetryAlone(Session& session, const RetryRequest& request, const WriteContext& context,
                   Incarnations& incarnations) {
   const RunKey own = OwnRunOf(request.key);
   // A run's job never changes, so it may be read before the job is locked.
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, ReadDetail(session, own, incarnations));
+  if (IsTaskJob(before.row.job_no)) return RetryTask(session, before.row, context, incarnations);
   CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job, LockJob(session, before.row.job_no));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {own}, incarnations));
   if (runs.empty()) return NotOpenable(session, own);
@@ -188,7 +209,7 @@ Status RetryAlone(Session& session, const RetryRequest& request, const WriteCont
   if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
   CARILLON_ASSIGN_OR_RETURN(
       const RunChange change,
-      DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
+      DecideRetryByHand(run.row, ForRun(ToJobRow(job), run.row), context.overlap(), context.now));
   CARILLON_TRY(AskLostFacts(session, run.row, job));
   AttemptResult ended = now_is.result;
   // An attempt that was given up as lost is recorded as LOST, because its real end may still

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
@@ -49,11 +50,12 @@ Result<std::vector<WaitEffect>> EndWaitsOf(Session& session, const std::vector<W
   for (const WaitItem& item : items) {
     WaitEffect& effect = effects.emplace_back(WaitEffect{.key = item.key});
     const auto run = runs.find(item.key);
-    const auto job = jobs.find(item.job_no);
-    if (run == runs.end() || job == jobs.end()) continue;
+    if (run == runs.end()) continue;
+    const std::optional<JobRow> job = JobOf(jobs, run->second.row);
+    if (!job) continue;
     if (!run->second.readable || !StillWaits(run->second.row, item)) continue;
     CARILLON_TRY(item.expired ? ExpireOne(run->second, item, writer, rules.now, &effect)
-                              : ReleaseOne(run->second, job->second, writer, rules.now, &effect));
+                              : ReleaseOne(run->second, *job, writer, rules.now, &effect));
   }
   CARILLON_TRY(writer.Flush());
   return effects;
@@ -73,14 +75,13 @@ Result<RunDetail> ReleaseWaiting(Session& session, const RunKey& key, Incarnatio
   CARILLON_TRY(LockJobs(session, {job_no}, &jobs));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations));
   const auto run = runs.find(key);
-  const auto job = jobs.find(job_no);
-  if (run == runs.end() || job == jobs.end()) {
-    return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  }
+  if (run == runs.end()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  const std::optional<JobRow> job = JobOf(jobs, run->second.row);
+  if (!job) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
   CARILLON_TRY(CheckReleasable(run->second.row));
   RunWriter writer(session);
   WaitEffect effect;
-  CARILLON_TRY(ReleaseOne(run->second, job->second, writer, now, &effect));
+  CARILLON_TRY(ReleaseOne(run->second, *job, writer, now, &effect));
   CARILLON_TRY(writer.Flush());
   return ReadDetail(session, key, incarnations);
 }

@@ -9,6 +9,21 @@
 
 namespace carillon::mysql {
 
+namespace {
+
+// The workflow run after a request, which is settled with this answer if it has a key.
+Result<WorkflowRunView> AnswerWith(Session& session, const RunKey& own,
+                                   const std::optional<KeyedAnswer<WorkflowRunView>>& keyed,
+                                   Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(WorkflowRunView view, ReadView(session, own, incarnations));
+  if (keyed) {
+    CARILLON_TRY(SettleRequest(session, keyed->scope, keyed->key, keyed->answer(view)));
+  }
+  return view;
+}
+
+}  // namespace
+
 Result<BeginReply> MysqlWorkflowStore::Begin(const ClaimRequest& request, const Fence& fence,
                                              WallTime now) {
   CARILLON_TRY(CheckBatch(std::vector<ClaimRequest>{request}, fence, "begin"));
@@ -62,8 +77,11 @@ Result<WorkflowRunView> MysqlWorkflowStore::GetWorkflowRun(const RunKey& key) {
 
 Result<WorkflowRunView> MysqlWorkflowStore::DecideNode(const DecideNodeRequest& request,
                                                        const WriteContext& context) {
-  (void)context;
-  return Error{ErrorCode::kConflict, request.node + " does not wait for a decision"};
+  return InTransaction(
+      db_.pool(), {.operation = "decide node"}, [&](Session& session) -> Result<WorkflowRunView> {
+        CARILLON_TRY(DecideNodeOf(session, request, context, db_.caches().incarnations));
+        return AnswerWith(session, request.key, request.keyed, db_.caches().incarnations);
+      });
 }
 
 Result<WorkflowRunView> MysqlWorkflowStore::SkipNode(const SkipNodeRequest& request,
@@ -72,13 +90,7 @@ Result<WorkflowRunView> MysqlWorkflowStore::SkipNode(const SkipNodeRequest& requ
       db_.pool(), {.operation = "skip node"}, [&](Session& session) -> Result<WorkflowRunView> {
         CARILLON_TRY(
             SkipNodeOf(session, request.key, request.node, context, db_.caches().incarnations));
-        CARILLON_ASSIGN_OR_RETURN(WorkflowRunView view,
-                                  ReadView(session, request.key, db_.caches().incarnations));
-        if (request.keyed) {
-          const auto& keyed = *request.keyed;
-          CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(view)));
-        }
-        return view;
+        return AnswerWith(session, request.key, request.keyed, db_.caches().incarnations);
       });
 }
 

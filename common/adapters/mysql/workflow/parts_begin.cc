@@ -15,9 +15,11 @@
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
 #include "common/domain/parts/new_part.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon::mysql {
 namespace {
@@ -81,6 +83,11 @@ ExecutorId HostOfPart(const Places& places, uint32_t shard) {
   return places.hosts.empty() ? ExecutorId() : places.hosts[shard - 1];
 }
 
+Param RulesColumn(const RunRow& own) {
+  if (own.rules.empty()) return nullptr;
+  return std::string_view(own.rules);
+}
+
 // Inserts the parts that the fire does not have yet.
 Status InsertParts(Session& session, const RunRow& own, const Places& places,
                    const std::set<uint32_t>& present, WallTime now) {
@@ -88,7 +95,7 @@ Status InsertParts(Session& session, const RunRow& own, const Places& places,
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, planned_us, shard_total, pinned_executor, attempt, "
-      "flags) SELECT ?, ?, k.h, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, k.x, k.a, k.l FROM "
+      "flags, rules) SELECT ?, ?, k.h, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, k.x, k.a, k.l, ? FROM "
       "JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (h INT UNSIGNED PATH '$[0]', x VARCHAR(255) CHARACTER SET ascii "
       "COLLATE ascii_bin PATH '$[1]', a INT PATH '$[2]', l INT UNSIGNED PATH '$[3]')) k";
@@ -110,7 +117,7 @@ Status InsertParts(Session& session, const RunRow& own, const Places& places,
       statement,
       {ToUnixMicros(own.key.fire), own.key.schedule_id.value(), own.job_no.value(), segment,
        segment, int64_t{NumberOf(RunKind::kShard)}, int64_t{own.priority}, ToUnixMicros(now),
-       own.def_version, ToUnixMicros(now), uint64_t{places.total}, rows.Take()}));
+       own.def_version, ToUnixMicros(now), uint64_t{places.total}, RulesColumn(own), rows.Take()}));
   return {};
 }
 
@@ -140,9 +147,22 @@ Result<std::vector<RunKey>> KeysOfParts(Session& session, const RunKey& own) {
   return keys;
 }
 
+// The parts of an earlier begin have the rules that their node has now.
+Status GiveRules(Session& session, const RunRow& own) {
+  if ((own.flags & run_flag::kNode) == 0) return {};
+  CARILLON_TRY(session.Execute(
+      fmt::format("UPDATE job_runs SET rules = ?, flags = flags & ~{0} | ? WHERE fire_us = ? AND "
+                  "schedule_id = ? AND shard > 0",
+                  run_flag::kRules),
+      {RulesColumn(own), uint64_t{own.flags & run_flag::kRules}, ToUnixMicros(own.key.fire),
+       own.key.schedule_id.value()}));
+  return {};
+}
+
 // The parts of an earlier begin wait for their next attempts.
 Status BeginAgain(Session& session, const RunRow& own, const std::vector<RunKey>& keys,
                   const ClaimRules& rules) {
+  CARILLON_TRY(GiveRules(session, own));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns parts, LockRuns(session, keys, rules.incarnations));
   std::vector<std::pair<StoredRun*, RunChange>> again;
   std::vector<RunKey> ended;
@@ -249,6 +269,19 @@ Status PlaceFire(Session& session, StoredRun& own, const Places& places, const C
   return InsertParts(session, own.row, places, present, rules.now);
 }
 
+// The definition that the own run executes: a node may have rules of its own, or be a task.
+Result<JobDefinition> DefinitionFor(const RunRow& own, const JobDefinition& of_version) {
+  JobDefinition job = of_version;
+  if (IsTaskJob(own.job_no)) {
+    const auto place = NodePlaceOf(own.key);
+    if (!place) return {ErrorCode::kCorrupt, "begin: a task is no node"};
+    CARILLON_ASSIGN_OR_RETURN(job, TaskAt(of_version, place->position));
+  }
+  if ((own.flags & run_flag::kRules) == 0) return job;
+  CARILLON_ASSIGN_OR_RETURN(const RunRules rules, RunRulesFromText(own.rules));
+  return WithRules(std::move(job), rules);
+}
+
 }  // namespace
 
 Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
@@ -266,10 +299,11 @@ Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
   if (records.empty() || !records.front().readable) {
     return {ErrorCode::kCorrupt, "begin: the definition of the run cannot be read"};
   }
-  const JobDefinition& job = records.front().definition;
-  if (!FansOut(job)) return {ErrorCode::kConflict, "begin: the job has no shards"};
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {request.key}, rules.incarnations));
   StoredRun& own = runs.at(request.key);
+  CARILLON_ASSIGN_OR_RETURN(const JobDefinition job,
+                            DefinitionFor(own.row, records.front().definition));
+  if (!FansOut(job)) return {ErrorCode::kConflict, "begin: the job has no shards"};
   CARILLON_ASSIGN_OR_RETURN(const Places places, PlacesAtBegin(session, parts, job, rules.now));
   CARILLON_TRY(PlaceFire(session, own, places, rules, &reply));
   if (reply.ended) return reply;

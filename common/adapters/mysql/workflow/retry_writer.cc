@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/part_rows.h"
@@ -78,20 +79,21 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
   std::vector<RunKey> waiting;
   for (const NodeChange& change : plan.changes) {
     StoredRun& run = runs.at(nodes.runs[change.position].row.key);
-    const JobRow& job = jobs.at(run.row.job_no);
+    const std::optional<JobRow> job = JobOf(jobs, run.row);
+    if (!job) return {ErrorCode::kCorrupt, "workflow: a node without a job"};
     // The next step follows from the caller's wake-up.
     run.row.flags &= ~run_flag::kNode;
     const bool again = change.to == NodeChange::To::kAgain;
     const RunChange written{.state = again ? RunState::kPending : RunState::kSkipped,
                             .attempt = change.attempt,
                             .due = DueOfNodeAgain(run.row),
-                            .def_version = job.version,
-                            .priority = job.priority,
+                            .def_version = job->version,
+                            .priority = job->priority,
                             .reason = again ? "" : std::string(reason::kSkippedByHand),
                             .clear_token = !failpoint::Broken("retry.keep_token"),
                             .given_back = change.given_back};
     if (again && change.anew) run.row.flags |= run_flag::kAnew;
-    if (again) run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
+    if (again) run.row.flags |= EndFlags(run.row.kind, run.row.flags, job->has_dependents);
     if (again && written.due == kAwaiting) waiting.push_back(run.row.key);
     // The record has the result of the attempt; a run that is skipped ends without one.
     AttemptResult end;

@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/firing/open_run_scans.h"
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
@@ -13,6 +14,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/nodes/run_definition.h"
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_begin.h"
@@ -21,11 +23,13 @@
 namespace carillon::mysql {
 namespace {
 
-using NodeJobs = std::map<JobId, JobNo>;
+using NumbersById = std::map<JobId, JobNo>;
 
-Result<NodeJobs> NumbersOfNodeJobs(Session& session, const WorkflowGraph& graph) {
+Result<NumbersById> NumbersOfNodeJobs(Session& session, const WorkflowGraph& graph) {
   std::set<std::string> names;
-  for (size_t i = 0; i < graph.size(); ++i) names.insert(graph.node(i).job.value());
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (!RunsNoJob(graph.node(i))) names.insert(graph.node(i).job.value());
+  }
   JsonRows wanted;
   for (const std::string& name : names) wanted.Begin().Add(name);
   CARILLON_ASSIGN_OR_RETURN(
@@ -35,7 +39,7 @@ Result<NodeJobs> NumbersOfNodeJobs(Session& session, const WorkflowGraph& graph)
                     "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j "
                     "FORCE INDEX (by_job_id) ON j.job_id = k.i",
                     {wanted.Take()}));
-  NodeJobs numbers;
+  NumbersById numbers;
   while (rows.Next()) numbers[JobId(rows.Text(2))] = JobNo(rows.Unsigned(1));
   return numbers;
 }
@@ -48,12 +52,8 @@ Result<std::string> ParametersOfRun(Session& session, const JobVersionRecord& re
   CARILLON_ASSIGN_OR_RETURN(const RunRequest request, ReadRunRequest(session, key));
   CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(request.parameters_json));
   Parameters merged = record.definition.parameters;
-  const ScheduleSpec* schedule = nullptr;
-  for (size_t i = 0; i < record.schedule_ids.size(); ++i) {
-    if (record.schedule_ids[i] != key.schedule_id || i >= record.definition.schedules.size()) {
-      continue;
-    }
-    schedule = &record.definition.schedules[i];
+  const ScheduleSpec* const schedule = ScheduleOf(record, key.schedule_id);
+  if (schedule != nullptr) {
     const Parameters& own = FixedParametersOf(*schedule);
     merged = MergeParameters(std::move(merged),
                              request.trigger ? FillTrigger(own, *request.trigger) : own);
@@ -65,14 +65,28 @@ Result<std::string> ParametersOfRun(Session& session, const JobVersionRecord& re
   return GivenToText(given);
 }
 
+bool AnyRunsNoJob(const WorkflowGraph& graph) {
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (RunsNoJob(graph.node(i))) return true;
+  }
+  return false;
+}
+
 // The values from which the runs of nodes are made.
 struct NodeSources {
   const WorkflowGraph& graph;
-  const NodeJobs& numbers;
+  const NumbersById& numbers;
   const LockedJobs& jobs;
   const RunRow& own;
   WallTime now;
 };
+
+// The row of the node's job, or that of the workflow's tasks; null: there was never such a job.
+const JobRow* JobOfNode(const WorkflowRow& row, const WorkflowNode& node, const NodeSources& from) {
+  if (RunsNoJob(node)) return RowOf(from.jobs, TaskJobOf(row.job_no));
+  const auto number = from.numbers.find(node.job);
+  return number == from.numbers.end() ? nullptr : RowOf(from.jobs, number->second);
+}
 
 Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& from) {
   // 1 is PENDING, 9 is SKIPPED.
@@ -90,24 +104,23 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& 
   JsonRows rows;
   for (size_t i = 0; i < from.graph.size(); ++i) {
     const WorkflowNode& node = from.graph.node(i);
-    const auto number = from.numbers.find(node.job);
-    const auto job =
-        number == from.numbers.end() ? from.jobs.end() : from.jobs.find(number->second);
-    if (job == from.jobs.end()) {
+    const JobRow* const job = JobOfNode(row, node, from);
+    if (job == nullptr) {
       return {ErrorCode::kCorrupt, "workflow: there was never a job " + node.job.value()};
     }
     CARILLON_ASSIGN_OR_RETURN(const RunKey key,
                               NodeKey(row.id.fire, {.workflow_run_no = row.id.no, .position = i}));
     rows.Begin()
         .Add(key)
-        .Add(job->first.value())
-        .Add(job->second.segment.value())
-        .Add(job->second.priority)
-        .Add(job->second.version)
-        .Add(FlagsOfNode(from.own, job->second.has_dependents))
+        .Add(job->job_no.value())
+        .Add(job->segment.value())
+        .Add(job->priority)
+        // The text of a task is that of the graph.
+        .Add(RunsNoJob(node) ? row.def_version : job->version)
+        .Add(FlagsOfNode(from.own, job->has_dependents))
         .Add(ToText(NodeOrigin{.workflow_run = row.own, .node = node.id}))
-        .Add(job->second.deleted)
-        .Add(job->second.waits ? kAwaiting : kBlocked);
+        .Add(job->deleted)
+        .Add(job->waits ? kAwaiting : kBlocked);
   }
   CARILLON_TRY(
       session.Execute(statement, {int64_t{NumberOf(RunKind::kWorkflow)}, ToUnixMicros(from.now),
@@ -164,12 +177,13 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
   const int64_t version = continues ? known->def_version : request.def_version;
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {request.job_no, version}));
-  NodeJobs numbers;
+  NumbersById numbers;
   if (!continues) {
     CARILLON_ASSIGN_OR_RETURN(numbers, NumbersOfNodeJobs(session, loaded.graph));
   }
   std::vector<JobNo> job_nos;
   for (const auto& [id, job_no] : numbers) job_nos.push_back(job_no);
+  if (!continues && AnyRunsNoJob(loaded.graph)) job_nos.push_back(TaskJobOf(request.job_no));
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
   CARILLON_ASSIGN_OR_RETURN(BeginReply reply, DecideBegin(session, request, rules));
@@ -183,6 +197,7 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
   if (continues) {
     known->open = true;
     known->timed_out = false;
+    known->finally_since = {};
     known->deadline = deadline;
     CARILLON_TRY(UpdateWorkflow(session, *known));
   } else {

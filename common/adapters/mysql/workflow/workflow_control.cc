@@ -4,9 +4,11 @@
 
 #include <utility>
 
+#include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/workflow/opened_nodes.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
@@ -91,6 +93,7 @@ Status WritePlanned(Session& session, const PlannedRetry& planned, const NodeWri
     WorkflowRow row = nested.row;
     row.open = true;
     row.timed_out = false;
+    row.finally_since = {};
     CARILLON_TRY(UpdateWorkflow(session, row));
   }
   return WriteRetryPlan(session, planned.nodes, planned.plan, rules);
@@ -99,6 +102,29 @@ Status WritePlanned(Session& session, const PlannedRetry& planned, const NodeWri
 Error JobIsDeleted(const RunKey& own) {
   return {ErrorCode::kNotFound,
           fmt::format("retry: the job of run {} is deleted", EncodeRunId(own))};
+}
+
+Error NotUndecided(const std::string& node) {
+  return {ErrorCode::kConflict,
+          fmt::format("decide: node '{}' does not wait for a decision", node.substr(0, 64))};
+}
+
+Error NoNode(const std::string& node) {
+  return {ErrorCode::kInvalid, fmt::format("no node '{}'", node.substr(0, 64)), "/node"};
+}
+
+// To skip an approval is to decide it. A node that is not there is the plan's to refuse.
+Status CheckMaySkipNode(const WorkflowGraph& graph, const std::string& node, const Decider& who) {
+  const std::optional<size_t> position = graph.Find(node);
+  if (!position || !graph.node(*position).approval) return {};
+  return CheckMayDecide(*graph.node(*position).approval, who);
+}
+
+// Once nodes wait again, the time of the finally nodes begins anew when these have ended.
+Status ForgetFinally(Session& session, WorkflowRow row, const RetryPlan& plan) {
+  if (row.finally_since == WallTime{} || plan.run_again.empty()) return {};
+  row.finally_since = {};
+  return UpdateWorkflow(session, row);
 }
 
 Status CheckJobExists(Session& session, const WorkflowRow& row) {
@@ -123,19 +149,19 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
                  Incarnations& incarnations) {
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, {row.job_no}, &jobs));
-  const auto job = jobs.find(row.job_no);
-  if (job == jobs.end() || job->second.deleted) return JobIsDeleted(row.own);
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {row.own}, incarnations));
   const auto found = runs.find(row.own);
   if (found == runs.end() || !IsFinal(found->second.row.state)) {
     return {ErrorCode::kConflict, "the run has changed meanwhile; try again"};
   }
   StoredRun& own = found->second;
+  const std::optional<JobRow> job = JobOf(jobs, own.row);
+  if (!job || job->deleted) return JobIsDeleted(row.own);
   CARILLON_ASSIGN_OR_RETURN(const AttemptResult ended, EndedAttempt(session, own, incarnations));
-  own.row.flags |= EndFlags(own.row.kind, own.row.flags, job->second.has_dependents);
+  own.row.flags |= EndFlags(own.row.kind, own.row.flags, job->has_dependents);
   // A run that was SKIPPED has made no attempt.
   const bool ran = own.row.state != RunState::kSkipped;
-  CARILLON_ASSIGN_OR_RETURN(const int64_t version, VersionToBegin(session, own.row, job->second));
+  CARILLON_ASSIGN_OR_RETURN(const int64_t version, VersionToBegin(session, own.row, *job));
   RunWriter writer(session, Reopener::kWorkflows);
   // It obeys the present rules of its job, as after an edit while it waits. The graph stays that of
   // the version with which the run began (WorkflowRow::def_version).
@@ -144,7 +170,7 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
                               .attempt = own.row.attempt + (ran ? 1 : 0),
                               .due = context.now,
                               .def_version = version,
-                              .priority = NextPriority(own.row, job->second.priority),
+                              .priority = NextPriority(own.row, job->priority),
                               .record_attempt = ran,
                               .clear_token = true},
                              ended, context.now));
@@ -153,6 +179,7 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
   CARILLON_TRY(ClearAnew(session, row.own));
   row.open = true;
   row.timed_out = false;
+  row.finally_since = {};
   return UpdateWorkflow(session, row);
 }
 
@@ -169,9 +196,12 @@ Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
                             LoadWorkflow(session, {row->job_no, row->def_version}));
   CARILLON_ASSIGN_OR_RETURN(const NodeStates nodes,
                             ReadNodes(session, *row, loaded.graph.size(), incarnations));
+  // After a graceful cancel, finally nodes still run: a step decides about them.
+  const bool all = IsFinal(detail.row.state) || detail.row.cancel_requested == CancelMode::kKill;
   std::vector<RunKey> open;
-  for (const StoredRun& run : nodes.runs) {
-    if (!IsFinal(run.row.state)) open.push_back(run.row.key);
+  for (size_t i = 0; i < nodes.runs.size(); ++i) {
+    const RunRow& run = nodes.runs[i].row;
+    if (!IsFinal(run.state) && (all || !loaded.graph.is_finally(i))) open.push_back(run.key);
   }
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, open, incarnations));
   RunWriter writer(session);
@@ -194,7 +224,8 @@ Result<std::optional<std::string>> WaitingNode(Session& session, const RunKey& k
                                                Incarnations& incarnations) {
   if (!NodePlaceOf(key)) return std::optional<std::string>();
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, ReadDetail(session, key, incarnations));
-  const bool waits = run.row.state == RunState::kPending && !IsUnreleased(run.row.due);
+  const bool waits = run.row.state == RunState::kPending && !IsUnreleased(run.row.due) &&
+                     !IsOpenedNode(run.row.due);
   if (!waits || !run.node) return std::optional<std::string>();
   return std::optional(run.node->node);
 }
@@ -236,6 +267,13 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
   if (!row) return NoWorkflowRun(target.own);
   CARILLON_ASSIGN_OR_RETURN(const RunDetail own, ReadOwnDetail(session, target.own, incarnations));
   CARILLON_TRY(CheckMayRetry(own.row, row->timed_out));
+  if (target.decider && !target.retry.skip.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                              LoadWorkflow(session, {row->job_no, row->def_version}));
+    for (const std::string& node : target.retry.skip) {
+      CARILLON_TRY(CheckMaySkipNode(loaded.graph, node, *target.decider));
+    }
+  }
   if (IsFinal(own.row.state)) CARILLON_TRY(CheckJobExists(session, *row));
   CARILLON_ASSIGN_OR_RETURN(PlannedRetry planned, PlanOf(session, std::move(*row), target.retry,
                                                          incarnations, lock, BeginsAgain(own.row)));
@@ -244,10 +282,20 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
   return planned;
 }
 
+namespace {
+
+WorkflowTarget WithDecider(WorkflowTarget target, const Decider& who) {
+  target.decider = who;
+  return target;
+}
+
+}  // namespace
+
 Status RetryWorkflow(Session& session, const WorkflowTarget& target, const WriteContext& context,
                      Incarnations& incarnations) {
   CARILLON_ASSIGN_OR_RETURN(const PlannedRetry planned,
-                            PlanRetryOf(session, target, incarnations, WorkflowLock::kUpdate));
+                            PlanRetryOf(session, WithDecider(target, context.decider), incarnations,
+                                        WorkflowLock::kUpdate));
   // All of them before any run, in the order of the locks.
   std::vector<JobNo> job_nos;
   AddJobsOf(planned, &job_nos);
@@ -255,6 +303,7 @@ Status RetryWorkflow(Session& session, const WorkflowTarget& target, const Write
   CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
   CARILLON_TRY(WritePlanned(session, planned, {incarnations, context.now}));
   if (planned.own_ended) return ReopenOwn(session, planned.row, context, incarnations);
+  CARILLON_TRY(ForgetFinally(session, planned.row, planned.plan));
   return WriteWakeUp(session, planned.row, context.now);
 }
 
@@ -266,12 +315,43 @@ Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
   CARILLON_TRY(CheckMaySkip(detail.row, row->timed_out));
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {row->job_no, row->def_version}));
+  CARILLON_TRY(CheckMaySkipNode(loaded.graph, node, context.decider));
   CARILLON_ASSIGN_OR_RETURN(const NodeStates nodes,
                             ReadNodes(session, *row, loaded.graph.size(), incarnations));
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan,
                             PlanSkip(loaded.graph, nodes.rows, node, context.overlap()));
   if (plan.refused()) return RefusalOf("skip", loaded.graph, plan);
   CARILLON_TRY(WriteRetryPlan(session, nodes, plan, {incarnations, context.now}));
+  CARILLON_TRY(ForgetFinally(session, *row, plan));
+  return WriteWakeUp(session, *row, context.now);
+}
+
+Status DecideNodeOf(Session& session, const DecideNodeRequest& request, const WriteContext& context,
+                    Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(const auto row,
+                            ReadWorkflowOf(session, request.key, WorkflowLock::kUpdate));
+  if (!row) return NoWorkflowRun(request.key);
+  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                            LoadWorkflow(session, {row->job_no, row->def_version}));
+  const std::optional<size_t> position = loaded.graph.Find(request.node);
+  if (!position) return NoNode(request.node);
+  const std::optional<Approval>& approval = loaded.graph.node(*position).approval;
+  if (!approval) return NotUndecided(request.node);
+  CARILLON_TRY(CheckMayDecide(*approval, context.decider));
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, NodeKey(row->id.fire, {.workflow_run_no = row->id.no,
+                                                                     .position = *position}));
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations));
+  const auto found = runs.find(key);
+  if (found == runs.end() || !found->second.readable) return NotUndecided(request.node);
+  StoredRun& run = found->second;
+  const bool undecided = run.row.state == RunState::kPending && run.row.due == kUndecided;
+  if (!undecided) return NotUndecided(request.node);
+  RunWriter writer(session);
+  CARILLON_TRY(EndOpened(run,
+                         EndOfApproval(*approval, request.decision, context.decider, context.reason,
+                                       run.started, context.now),
+                         writer, context.now));
+  CARILLON_TRY(writer.Flush());
   return WriteWakeUp(session, *row, context.now);
 }
 

@@ -27,6 +27,8 @@ Result<std::optional<std::string>> WaitingNode(Session& session, const RunKey& k
 struct WorkflowTarget {
   RunKey own;
   WorkflowRetry retry;
+  // Who retries it, asked about approvals that are skipped; nullopt: it is only planned.
+  std::optional<Decider> decider = {};
 };
 // nullopt: `key` is neither the run of a workflow that has begun, nor a node's.
 Result<std::optional<WorkflowTarget>> TargetOfRetry(Session& session, const RunKey& key,
@@ -47,6 +49,10 @@ Status RetryWorkflow(Session& session, const WorkflowTarget& target, const Write
 
 Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
                   const WriteContext& context, Incarnations& incarnations);
+
+// Implements WorkflowStore::DecideNode, without the view.
+Status DecideNodeOf(Session& session, const DecideNodeRequest& request, const WriteContext& context,
+                    Incarnations& incarnations);
 
 Result<WorkflowRunView> ReadView(Session& session, const RunKey& own, Incarnations& incarnations);
 

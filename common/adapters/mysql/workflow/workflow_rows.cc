@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
@@ -17,7 +18,8 @@ namespace {
 
 const std::string kSelectWorkflow =
     "SELECT w.no, w.fire_us, w.schedule_id, w.shard, w.job_no, w.segment, w.open_segment IS NOT "
-    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters, w.replaced_by FROM "
+    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters, w.replaced_by, "
+    "w.finally_us FROM "
     "workflow_runs "
     "w FORCE INDEX ({}) WHERE {}{}";
 
@@ -36,6 +38,7 @@ Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::
   row.timed_out = rows.Int(10) != 0;
   row.parameters = rows.Text(11);
   row.replaced_by = rows.Unsigned(12);
+  row.finally_since = rows.Time(13);
   return std::optional(std::move(row));
 }
 
@@ -85,9 +88,9 @@ Status InsertWorkflow(Session& session, const WorkflowRow& row) {
 Status UpdateWorkflow(Session& session, const WorkflowRow& row) {
   CARILLON_TRY(session.Execute(
       "UPDATE workflow_runs SET open_segment = IF(?, segment, NULL), deadline_us = ?, timed_out = "
-      "? WHERE no = ?",
+      "?, finally_us = ? WHERE no = ?",
       {int64_t{row.open ? 1 : 0}, ToUnixMicros(row.deadline), int64_t{row.timed_out ? 1 : 0},
-       row.id.no}));
+       ToUnixMicros(row.finally_since), row.id.no}));
   return {};
 }
 
@@ -96,6 +99,14 @@ Status ReplaceWorkflow(Session& session, const WorkflowRow& row, uint64_t no) {
       session.Execute("UPDATE workflow_runs SET open_segment = NULL, replaced_by = ? WHERE no = ?",
                       {no, row.id.no}));
   return {};
+}
+
+const ScheduleSpec* ScheduleOf(const JobVersionRecord& record, ScheduleId id) {
+  const std::vector<ScheduleSpec>& schedules = record.definition.schedules;
+  const auto found = std::ranges::find(record.schedule_ids, id);
+  const auto position = static_cast<size_t>(found - record.schedule_ids.begin());
+  const bool known = position < std::min(record.schedule_ids.size(), schedules.size());
+  return known ? &schedules[position] : nullptr;
 }
 
 Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key) {
@@ -114,7 +125,8 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
                              Incarnations& incarnations) {
   static const std::string statement =
       "SELECT " + kRunColumns +
-      ", r.reason, r.exit_code, r.outputs FROM job_runs r FORCE INDEX (PRIMARY) WHERE r.fire_us = "
+      ", r.reason, r.exit_code, r.outputs, r.until_us FROM job_runs r FORCE INDEX (PRIMARY) WHERE "
+      "r.fire_us = "
       "? AND r.schedule_id BETWEEN ? AND ? AND r.shard = 0 ORDER BY r.schedule_id";
   CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
   NodeStates nodes;
@@ -131,14 +143,14 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
       if (!place || place->position != nodes.runs.size() || !NoteIfUnreadable(session, run)) {
         return NodeMissing(row, nodes.runs.size());
       }
-      AttemptResult result{.reason = rows.Text(kRunColumnCount + 1)};
+      AttemptResult result{.reason = rows.Text(kRunColumnCount + 1), .started = run.started};
       if (!rows.IsNull(kRunColumnCount + 2)) {
         result.exit_code = static_cast<int>(rows.Int(kRunColumnCount + 2));
       }
       if (!rows.IsNull(kRunColumnCount + 3)) {
         CARILLON_ASSIGN_OR_RETURN(result.outputs, OutputsFromJson(rows.Text(kRunColumnCount + 3)));
       }
-      nodes.rows.push_back(NodeRowOf(run.row, result, WallTime{}));
+      nodes.rows.push_back(NodeRowOf(run.row, result, rows.Time(kRunColumnCount + 4)));
       if (run.row.may_still_run) given_up.push_back(run);
       numbers.push_back(run.incarnation_no);
       nodes.runs.push_back(std::move(run));

@@ -22,6 +22,7 @@ struct WorkflowRow {
   int64_t def_version = 0;
   WallTime deadline = kNever;
   bool timed_out = false;
+  WallTime finally_since = WallTime{};  // when only finally nodes were left; zero: not yet
   uint64_t replaced_by = 0;     // the number of the workflow run with which its own run began anew
   std::string parameters = {};  // GivenFromText
 };
@@ -34,7 +35,7 @@ Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, W
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
                                                   WorkflowLock lock);
 Status InsertWorkflow(Session& session, const WorkflowRow& row);
-// Writes `open`, `deadline` and `timed_out`.
+// Writes `open`, `deadline`, `timed_out` and `finally_since`.
 Status UpdateWorkflow(Session& session, const WorkflowRow& row);
 // Ends the workflow run `row` because its own run begins anew as number `no`.
 Status ReplaceWorkflow(Session& session, const WorkflowRow& row, uint64_t no);
@@ -44,6 +45,8 @@ struct LoadedWorkflow {
   JobVersionRecord record;
   WorkflowGraph graph;
 };
+// The schedule with this id, if it is one of that version; otherwise null.
+const ScheduleSpec* ScheduleOf(const JobVersionRecord& record, ScheduleId id);
 Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key);
 
 // The runs of the nodes, in the order of the definition, with what decisions need of them.

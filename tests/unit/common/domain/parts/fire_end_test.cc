@@ -203,7 +203,8 @@ TEST(NewPartTest, ItIsAsItsFire) {
   own.attempt = 4;
   own.priority = 5;
   own.def_version = 9;
-  own.flags |= run_flag::kBackground;
+  own.flags |= run_flag::kBackground | run_flag::kRules;
+  own.rules = "retry_count=2";
   const RunRow part = NewPart(own, 2, 3, 0, kFire + 1s);
   EXPECT_EQ(part.key, (RunKey{own.key.fire, own.key.schedule_id, 2}));
   EXPECT_EQ(part.kind, RunKind::kShard);
@@ -213,7 +214,8 @@ TEST(NewPartTest, ItIsAsItsFire) {
   EXPECT_EQ(part.priority, 5);
   EXPECT_EQ(part.def_version, 9);
   EXPECT_EQ(part.shard_total, 3u);
-  EXPECT_EQ(part.flags, run_flag::kPart | run_flag::kBackground);
+  EXPECT_EQ(part.flags, run_flag::kPart | run_flag::kBackground | run_flag::kRules);
+  EXPECT_EQ(part.rules, "retry_count=2");
 }
 
 TEST(NewPartTest, OneThatComesBackIsNotTriedYet) {
