@@ -15,11 +15,10 @@
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
-#include "common/domain/nodes/task_jobs.h"
+#include "common/domain/nodes/run_definition.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
 #include "common/domain/parts/new_part.h"
-#include "common/domain/workflow/node_key.h"
 
 namespace carillon::mysql {
 namespace {
@@ -269,19 +268,6 @@ Status PlaceFire(Session& session, StoredRun& own, const Places& places, const C
   return InsertParts(session, own.row, places, present, rules.now);
 }
 
-// The definition that the own run executes: a node may have rules of its own, or be a task.
-Result<JobDefinition> DefinitionFor(const RunRow& own, const JobDefinition& of_version) {
-  JobDefinition job = of_version;
-  if (IsTaskJob(own.job_no)) {
-    const auto place = NodePlaceOf(own.key);
-    if (!place) return {ErrorCode::kCorrupt, "begin: a task is no node"};
-    CARILLON_ASSIGN_OR_RETURN(job, TaskAt(of_version, place->position));
-  }
-  if ((own.flags & run_flag::kRules) == 0) return job;
-  CARILLON_ASSIGN_OR_RETURN(const RunRules rules, RunRulesFromText(own.rules));
-  return WithRules(std::move(job), rules);
-}
-
 }  // namespace
 
 Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
@@ -301,8 +287,10 @@ Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
   }
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {request.key}, rules.incarnations));
   StoredRun& own = runs.at(request.key);
-  CARILLON_ASSIGN_OR_RETURN(const JobDefinition job,
-                            DefinitionFor(own.row, records.front().definition));
+  const RunRow& row = own.row;
+  CARILLON_ASSIGN_OR_RETURN(
+      const JobDefinition job,
+      DefinitionForRun(records.front().definition, row.job_no, NodePositionOf(row.key), row.rules));
   if (!FansOut(job)) return {ErrorCode::kConflict, "begin: the job has no shards"};
   CARILLON_ASSIGN_OR_RETURN(const Places places, PlacesAtBegin(session, parts, job, rules.now));
   CARILLON_TRY(PlaceFire(session, own, places, rules, &reply));
