@@ -21,8 +21,8 @@
 namespace carillon {
 namespace {
 
-constexpr size_t kShownMax = 64;
-constexpr size_t kUserIdBytesMax = 64;
+constexpr size_t kJobShownMax = 64;
+constexpr size_t kApproverBytesMax = 64;
 constexpr size_t kItemsTextMax = 10;  // "1000" and its name: what the release adds to the rules
 constexpr size_t kOverBytesMax = 1'000;
 
@@ -64,7 +64,7 @@ class NodeChecker {
     }
     if (!node_.job.empty() && !ValidateJobId(node_.job.value()).ok()) {
       Note("/job", fmt::format("'{}' is not the id of a job",
-                               std::string_view(node_.job.value()).substr(0, kShownMax)));
+                               std::string_view(node_.job.value()).substr(0, kJobShownMax)));
     }
     if (!RunsSomething() && !node_.parameters.empty()) {
       Note("/parameters", node_.approval ? "an approval has none; write the placeholders in its "
@@ -126,7 +126,7 @@ class NodeChecker {
     if (!ScanTemplate(text.text, kSkipText, note).ok()) return;
     for (const std::string& name : missing) {
       Note("/task" + text.pointer,
-           fmt::format("the node gives the task no parameter '{}'", name.substr(0, kShownMax)));
+           fmt::format("the node gives the task no parameter '{}'", name.substr(0, kJobShownMax)));
     }
   }
 
@@ -148,7 +148,7 @@ class NodeChecker {
     for (size_t i = 0; i < approval.by.size(); ++i) {
       const std::string& user = approval.by[i];
       const std::string pointer = fmt::format("/approval/by/{}", i);
-      std::string fault = user.empty() ? "is empty" : TextFault(user, kUserIdBytesMax);
+      std::string fault = user.empty() ? "is empty" : TextFault(user, kApproverBytesMax);
       if (fault.empty() && std::ranges::any_of(user, IsControl)) {
         fault = "contains a control character";
       }
