@@ -49,9 +49,16 @@ SteadyTime UpstreamWaits::Step(SteadyTime now) {
 
 SteadyTime UpstreamWaits::AfterLook(SteadyTime now) {
   const Duration took = now - *std::exchange(look_began_, std::nullopt);
-  const SteadyTime rested = now + std::clamp<Duration>(took, kRestMin, kLookEvery);
+  const bool failed = std::exchange(failed_, false);
+  const SteadyTime rested =
+      now + (failed ? kLookEvery : std::clamp<Duration>(took, kRestMin, kLookEvery));
   if (after_) return rested;
   return std::max(rested, *std::exchange(round_began_, std::nullopt) + kLookEvery);
+}
+
+bool UpstreamWaits::Fail() {
+  failed_ = true;
+  return false;
 }
 
 void UpstreamWaits::Rest() {
@@ -81,7 +88,7 @@ bool UpstreamWaits::Advance(const Look& look) {
 
 bool UpstreamWaits::ScanPage(const Look& look) {
   auto page = ports_.store.ScanAwaiting(look.segments, look.cluster_now, after_, kPageRows);
-  if (!scan_.Succeeded(page)) return false;  // the next look goes on here
+  if (!scan_.Succeeded(page)) return Fail();  // the next look goes on here
   NoteSeen(look);
   counted_ += static_cast<int64_t>(page->runs.size());
   for (AwaitingRun& run : page->runs) {
@@ -98,7 +105,7 @@ bool UpstreamWaits::ScanPage(const Look& look) {
     return false;
   }
   phase_ = Phase::kJudge;
-  return LoadRules();
+  return LoadRules() || Fail();
 }
 
 bool UpstreamWaits::LoadRules() {
@@ -156,7 +163,10 @@ WaitQuestions UpstreamWaits::TakeQuestions() {
 bool UpstreamWaits::JudgeSome(const Look& look) {
   WaitQuestions questions = TakeQuestions();
   const bool judged = reader_.Read(questions, look.now) && Judge(look, questions);
-  if (!judged) runs_.clear();  // the next look tries again
+  if (!judged) {
+    Fail();
+    runs_.clear();  // the next look tries again
+  }
   if (!runs_.empty()) return true;
   phase_ = Phase::kWrite;
   return !items_.empty();
@@ -202,7 +212,8 @@ bool UpstreamWaits::WriteBatch(const Look& look) {
       [&](const WaitItem& item, const Error& error) {
         scan_.SetAside(IdOfWait(item.key), "run " + EncodeRunId(item.key), error, look.now);
       });
-  return written.ok() && !items_.empty();
+  if (!written.ok()) return Fail();
+  return !items_.empty();
 }
 
 Status UpstreamWaits::EndWaits(const Look& look, std::span<const WaitItem> items) {

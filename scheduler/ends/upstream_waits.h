@@ -57,6 +57,8 @@ class UpstreamWaits final : public Stepper {
   enum class Phase { kScan, kJudge, kWrite };
 
   void Rest();
+  // Notes that the store did not answer in this look. Returns false.
+  bool Fail();
   // The time of the next look. `now`: this one has ended.
   SteadyTime AfterLook(SteadyTime now);
   // Notes that the store has answered in this step or the one before.
@@ -82,6 +84,7 @@ class UpstreamWaits final : public Stepper {
   SteadyTime next_{};
   std::optional<SteadyTime> round_began_;  // of the present round
   std::optional<SteadyTime> look_began_;   // of the present look
+  bool failed_ = false;                    // likewise
   std::optional<SteadyTime> last_stop_;  // the cluster was paused, or nothing was seen for a while
   std::optional<WallTime> seen_;
   Phase phase_ = Phase::kScan;
