@@ -105,11 +105,34 @@ void BeginAgain(MemoryTables& tables, const RunRow& own, const std::vector<RunKe
   }
 }
 
+// The output that a mapped node collects from its parts; "" = none.
+std::string CollectedName(MemoryTables& tables, const RunKey& own) REQUIRES(tables.mu) {
+  const WorkflowEntry* workflow = tables.WorkflowOfNode(own);
+  if (workflow == nullptr) return {};
+  const auto graph = GraphOf(tables, *workflow);
+  return graph.ok() ? graph->node(NodePlaceOf(own)->position).collect : std::string();
+}
+
+// Adds the output to the end of the fire, or changes it to a failure.
+void Collect(MemoryTables& tables, const RunKey& own, RunChange* change, AttemptResult* result)
+    REQUIRES(tables.mu) {
+  const std::string name = CollectedName(tables, own);
+  if (name.empty()) return;
+  std::vector<std::optional<std::string>> outputs;
+  for (const RunKey& key : PartsOf(tables, own)) {
+    const Outputs& of_part = tables.FindRun(key)->result.outputs;
+    const auto found = of_part.find(name);
+    outputs.push_back(found == of_part.end() ? std::nullopt : std::optional(found->second));
+  }
+  AddCollected(name, outputs, *change, *result);
+}
+
 void EndWithoutParts(MemoryTables& tables, RunEntry own, const Places& places, WallTime now,
                      PartsReply* reply) REQUIRES(tables.mu) {
   own.row.flags &= ~run_flag::kParts;
   own.row.shard_total = 1;
-  const NoParts end = EndOfNoParts(own.row, places, now);
+  NoParts end = EndOfNoParts(own.row, places, now);
+  Collect(tables, own.row.key, &end.change, &end.result);
   reply->ended = end.change.state;
   reply->completed = IsAwaited(own.row);
   CARILLON_CHECK(WriteChange(tables, std::move(own), end.change, end.result, now).ok(),
@@ -201,40 +224,6 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts,
   reply.due = RunKey{request.key.fire, request.key.schedule_id, 1};
   return reply;
 }
-
-namespace {
-
-// The output that a mapped node collects from its parts; "" = none.
-std::string CollectedName(MemoryTables& tables, const RunKey& own) REQUIRES(tables.mu) {
-  const WorkflowEntry* workflow = tables.WorkflowOfNode(own);
-  if (workflow == nullptr) return {};
-  const auto graph = GraphOf(tables, *workflow);
-  return graph.ok() ? graph->node(NodePlaceOf(own)->position).collect : std::string();
-}
-
-// Adds the output to the end of the fire, or changes it to a failure.
-void Collect(MemoryTables& tables, const RunKey& own, RunChange* change, AttemptResult* result)
-    REQUIRES(tables.mu) {
-  const std::string name = CollectedName(tables, own);
-  if (name.empty()) return;
-  std::vector<std::optional<std::string>> outputs;
-  for (const RunKey& key : PartsOf(tables, own)) {
-    const Outputs& of_part = tables.FindRun(key)->result.outputs;
-    const auto found = of_part.find(name);
-    outputs.push_back(found == of_part.end() ? std::nullopt : std::optional(found->second));
-  }
-  auto list = CollectedOf(outputs);
-  if (list.ok()) {
-    result->outputs[name] = *std::move(list);
-    return;
-  }
-  result->state = change->state = RunState::kFailed;
-  result->reason = change->reason = reason::kBadOutputs;
-  result->error = list.error().message;
-  change->dead_letter = true;
-}
-
-}  // namespace
 
 FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
   const std::set<uint32_t> counted_before = TakeTold(tables, fire);

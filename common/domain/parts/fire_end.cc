@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/nodes/mapped_items.h"
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run/run_kind.h"
 
@@ -205,6 +206,20 @@ std::optional<RunChange> DecideFireEnd(const RunRow& own, bool job_deleted, cons
                    .reason = std::string(end.reason),
                    .store_result = true,
                    .dead_letter = failed && !job_deleted && !own.cancel_requested};
+}
+
+void AddCollected(const std::string& name, const std::vector<std::optional<std::string>>& outputs,
+                  RunChange& change, AttemptResult& result) {
+  if (change.state == RunState::kSkipped) return;
+  auto list = CollectedOf(outputs);
+  if (list.ok()) {
+    result.outputs[name] = *std::move(list);
+  } else if (change.state == RunState::kCompleted) {
+    result.state = change.state = RunState::kFailed;
+    result.reason = change.reason = reason::kBadOutputs;
+    result.error = list.error().message;
+    change.dead_letter = true;
+  }
 }
 
 }  // namespace carillon

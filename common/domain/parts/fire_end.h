@@ -77,4 +77,10 @@ bool HasBegunParts(const RunRow& own);
 // that is final is changed only from LOST, by a late result of a part.
 std::optional<RunChange> DecideFireEnd(const RunRow& own, bool job_deleted, const FireEnd& end);
 
+// Adds the output that a mapped node collects from its parts to the end of its own run; `outputs`:
+// those of the parts, by index (mapped_items.h). If it is too long, a run that completes fails
+// (bad_outputs); any other end is without it, as that of a run that is skipped.
+void AddCollected(const std::string& name, const std::vector<std::optional<std::string>>& outputs,
+                  RunChange& change, AttemptResult& result);
+
 }  // namespace carillon

@@ -15,6 +15,7 @@
 #include "common/adapters/mysql/run_rows/completion_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/adapters/mysql/workflow/collected_outputs.h"
 #include "common/domain/parts/fire_end.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
@@ -109,19 +110,21 @@ Result<FireEndFacts> ReadFires(Session& session, const std::vector<FireLook>& fi
   return facts;
 }
 
-Result<FireEffect> EndFire(StoredRun& own, const JobRow* job, const std::vector<PartEnd>& parts,
-                           RunWriter& writer, WallTime now) {
+Result<FireEffect> EndFire(Session& session, StoredRun& own, const JobRow* job,
+                           const std::vector<PartEnd>& parts, RunWriter& writer, WallTime now) {
   FireEffect effect;
   const auto end = EndOf(parts, own.row);
   if (!end) return effect;
   const bool deleted = job == nullptr || job->deleted;
-  const auto change = DecideFireEnd(own.row, deleted, *end);
+  auto change = DecideFireEnd(own.row, deleted, *end);
   if (!change) return effect;
+  AttemptResult result = ResultOf(*end, now);
+  CARILLON_TRY(CollectOutputs(session, own.row, *change, result));
   const bool had_slot = own.slot_taken;
   if (job != nullptr) {
     own.row.flags |= EndFlags(own.row.kind, own.row.flags, job->has_dependents);
   }
-  CARILLON_TRY(writer.Change(own, *change, ResultOf(*end, now), now));
+  CARILLON_TRY(writer.Change(own, *change, result, now));
   effect.ended = own.row.state;
   effect.freed_slot = had_slot && !own.slot_taken;
   effect.completed = IsAwaited(own.row);
@@ -159,7 +162,7 @@ Result<std::vector<FireEffect>> EndFiresOf(Session& session, const std::vector<F
       continue;
     }
     const std::optional<JobRow> job = JobOf(facts.jobs, own->second.row);
-    CARILLON_ASSIGN_OR_RETURN(effects[i], EndFire(own->second, job ? &*job : nullptr,
+    CARILLON_ASSIGN_OR_RETURN(effects[i], EndFire(session, own->second, job ? &*job : nullptr,
                                                   facts.parts[fires[i].own], writer, rules.now));
   }
   CARILLON_TRY(writer.Flush());

@@ -15,6 +15,7 @@
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/adapters/mysql/workflow/collected_outputs.h"
 #include "common/domain/nodes/run_definition.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
@@ -243,7 +244,8 @@ Result<ClaimReply> ClaimOwn(Session& session, const ClaimRequest& request,
 
 Status EndWithoutParts(Session& session, StoredRun& own, const Places& places, WallTime now,
                        PartsReply* reply) {
-  const NoParts end = EndOfNoParts(own.row, places, now);
+  NoParts end = EndOfNoParts(own.row, places, now);
+  CARILLON_TRY(CollectOutputs(session, own.row, end.change, end.result));
   RunWriter writer(session);
   CARILLON_TRY(writer.Change(own, end.change, end.result, now));
   reply->ended = own.row.state;

@@ -230,5 +230,31 @@ TEST(NewPartTest, NoNumberOfAttemptsTouchesOtherFlags) {
   EXPECT_EQ(part.flags & ~run_flag::kReturns, FlagsOfPart(Own(kRunning)));
 }
 
+TEST(CollectedTest, TheOutputHasAllPartsInTheirOrder) {
+  RunChange change{.state = RunState::kCompleted};
+  AttemptResult result;
+  AddCollected("rows", {"3", std::nullopt, "1"}, change, result);
+  EXPECT_EQ(result.outputs, (Outputs{{"rows", R"(["3",null,"1"])"}}));
+  EXPECT_EQ(change.state, RunState::kCompleted);
+}
+
+TEST(CollectedTest, OnlyAnEndThatCompletesFailsForItsLength) {
+  const std::vector<std::optional<std::string>> long_ones(2, std::string(kOutputsBytesMax, 'x'));
+  RunChange change{.state = RunState::kCompleted};
+  AttemptResult result;
+  AddCollected("rows", long_ones, change, result);
+  EXPECT_EQ(change.state, RunState::kFailed);
+  EXPECT_EQ(change.reason, reason::kBadOutputs);
+  EXPECT_TRUE(change.dead_letter);
+  EXPECT_EQ(result.state, RunState::kFailed);
+  EXPECT_FALSE(result.error.empty());
+  RunChange cancel{.state = RunState::kCancelled, .reason = "cancel_requested"};
+  AttemptResult cancelled{.state = RunState::kCancelled};
+  AddCollected("rows", long_ones, cancel, cancelled);
+  EXPECT_EQ(cancel.state, RunState::kCancelled);
+  EXPECT_EQ(cancel.reason, "cancel_requested");
+  EXPECT_TRUE(cancelled.outputs.empty());
+}
+
 }  // namespace
 }  // namespace carillon::fire_end_test
