@@ -90,17 +90,24 @@ NodeSource SourceOf(const std::string& what, JobType type, std::string_view fan_
 
 // nullopt: that is up to the job of the node.
 std::optional<NodeSource> SourceOf(const WorkflowNode& node) {
+  // GCC 12 wrongly warns of uninitialised values in temporaries of this type.
+  NodeSource source;
   if (!node.over.empty()) {
-    return NodeSource{.results = {.outputs = !node.collect.empty(), .names = {{node.collect}}},
-                      .because = "it runs for items, and has only what it collects"};
+    source.results.outputs = !node.collect.empty();
+    source.results.names = std::set<std::string>{node.collect};
+    source.because = "it runs for items, and has only what it collects";
+    return source;
   }
   if (!node.task.empty()) return SourceOf("its task", node.task.job().type, "");
   if (node.approval) {
-    return NodeSource{.results = {.outputs = true, .names = {{"decision", "by", "reason"}}},
-                      .because = "it is an approval, which has decision, by and reason"};
+    source.results.outputs = true;
+    source.results.names = std::set<std::string>{"decision", "by", "reason"};
+    source.because = "it is an approval, which has decision, by and reason";
+    return source;
   }
-  if (node.wait) return NodeSource{.because = "it is a wait"};
-  return std::nullopt;
+  if (!node.wait) return std::nullopt;
+  source.because = "it is a wait";
+  return source;
 }
 
 std::string FirstRule(const RunRules& rules) {

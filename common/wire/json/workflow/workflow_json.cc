@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 using Mistake = WorkflowMistake;
 
-constexpr size_t kNameShownMax = 64;
+constexpr size_t kFieldShownMax = 64;
 constexpr std::array<std::string_view, 4> kWorkflowFields = {"max_parallel", "nodes",
                                                              "finally_timeout", "outputs"};
 // Exactly one of them says what the node is.
@@ -87,7 +87,7 @@ class WorkflowReader {
   void Unknown(const std::string& name, std::string pointer, std::string_view where,
                const std::vector<std::string_view>& known) {
     if (unknown_fields_ == UnknownFields::kSkip) return;
-    const std::string shown = name.substr(0, kNameShownMax);
+    const std::string shown = name.substr(0, kFieldShownMax);
     Wrong(std::move(pointer),
           fmt::format("unknown field '{}' in {}{}", shown, where, DidYouMean(shown, known)));
   }
