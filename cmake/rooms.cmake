@@ -96,7 +96,11 @@ function(carillon_test name)
     endif()
   endif()
   if(ARG_UNITY AND CARILLON_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+    # A file costs a twentieth of the headers and templates that its batch shares. Batches of 20 take a bit more than
+    # a third of the time of batches of five, and hardly more memory.
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
+    # A variable may be called like a constant of another file; other presets warn of the same file's.
+    target_compile_options(${name} PRIVATE -Wno-shadow)
   endif()
   carillon_add_test(${name} $<TARGET_FILE:${name}>)
   if(NOT ARG_TIMEOUT)

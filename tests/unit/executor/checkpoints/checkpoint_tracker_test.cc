@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace carillon::executor {
+namespace carillon::executor::checkpoint_tracker_test {
 namespace {
 
 constexpr SteadyTime At(Duration time) { return SteadyTime(time); }
@@ -331,4 +331,4 @@ TEST_F(CheckpointTrackerTest, NumbersGoOnAfterARestartOfTheDaemon) {
 }
 
 }  // namespace
-}  // namespace carillon::executor
+}  // namespace carillon::executor::checkpoint_tracker_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/failpoint_on.h"
 
-namespace carillon::executor {
+namespace carillon::executor::lease_watch_test {
 namespace {
 
 SteadyTime At(Duration d) { return SteadyTime(d); }
@@ -45,4 +45,4 @@ TEST(LeaseWatchTest, RuleCanBeSwitchedOffForTheSimulator) {
 }
 
 }  // namespace
-}  // namespace carillon::executor
+}  // namespace carillon::executor::lease_watch_test

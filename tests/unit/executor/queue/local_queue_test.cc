@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace carillon::executor {
+namespace carillon::executor::local_queue_test {
 namespace {
 
 SteadyTime At(Duration d) { return SteadyTime(d); }
@@ -61,4 +61,4 @@ TEST(LocalQueueTest, HandsBackWhatWaitedTooLong) {
 }
 
 }  // namespace
-}  // namespace carillon::executor
+}  // namespace carillon::executor::local_queue_test

@@ -9,7 +9,7 @@
 #include "common/base/rng.h"
 #include "tests/fuzz/condition_check.h"
 
-namespace carillon::test {
+namespace carillon::test::condition_mutation_test {
 namespace {
 
 const std::vector<std::string>& Samples() {
@@ -59,4 +59,4 @@ TEST(ConditionMutationTest, EveryPrefixOfAValidTextIsHandled) {
 }
 
 }  // namespace
-}  // namespace carillon::test
+}  // namespace carillon::test::condition_mutation_test

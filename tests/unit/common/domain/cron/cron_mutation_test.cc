@@ -7,7 +7,7 @@
 #include "tests/fuzz/cron_check.h"
 #include "tests/unit/common/domain/cron/cron_reference.h"
 
-namespace carillon::test {
+namespace carillon::test::cron_mutation_test {
 namespace {
 
 std::string Mutated(std::string text, Rng& rng) {
@@ -52,4 +52,4 @@ TEST(CronMutationTest, EveryPrefixOfAValidTextIsHandled) {
 }
 
 }  // namespace
-}  // namespace carillon::test
+}  // namespace carillon::test::cron_mutation_test

@@ -8,7 +8,7 @@
 
 #include "common/base/time.h"
 
-namespace carillon::test {
+namespace carillon::test::cron_test {
 namespace {
 
 // The first `count` local times of `text` from 2026-03-01 (a Sunday), as "MM-DD hh:mm:ss".
@@ -310,4 +310,4 @@ TEST(CronTest, ANumberThatIsTooLongIsNotTakenForItsBeginning) {
 }
 
 }  // namespace
-}  // namespace carillon::test
+}  // namespace carillon::test::cron_test
