@@ -1,5 +1,4 @@
-// Checks a node of a workflow by itself: its kind, what goes with it, and the bounds of its fields.
-// Pure.
+// Checks a node of a workflow by itself: its kind, what goes with it, and bounds of fields. Pure.
 //
 // Place    CheckWorkflow (workflow_check.h), which looks at the graph and at templates, too.
 #pragma once

@@ -1,8 +1,8 @@
 // The definition that a run executes: that of its job's version, resolved for the run. Pure.
 //
 // Place    The scheduler dispatches, claims and begins runs by it (definition_cache.h).
-// Always   The version of a workflow is never the definition of a run without a job of its own: that
-//          run would begin as the workflow.
+// Always   The version of a workflow is never the definition of a run without a job of its own:
+//          that run would begin as the workflow.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ std::optional<size_t> NodePositionOf(const RunKey& run);
 Result<JobDefinition> DefinitionForRun(JobDefinition of_version, JobNo job_no,
                                        std::optional<size_t> position, std::string_view rules);
 
-// The timeout of a workflow's run: its own, if it is a node's and has one, or that of its job. Rules
-// that cannot be read: that of its job.
+// The timeout of a workflow's run: its own, if it is a node's and has one, or that of its job.
+// Rules that cannot be read: that of its job.
 Duration TimeoutOf(const JobDefinition& job, const RunRow& run);
 
 }  // namespace carillon

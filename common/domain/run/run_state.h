@@ -72,8 +72,8 @@ struct ClaimRequest {
   // The fields below are set by the owner, not by the executor.
   OverlapRules overlap = {};  // the job's rules by version def_version
   std::string group = {};     // of that version, too; empty = none
-  // Version def_version of the job must run on other executors than this one. Does not apply to a
-  // run that a person has pinned to this one; applies to the pin that a part has from its fire.
+  // Version def_version of the job must run on other executors. Does not apply to a run that a
+  // person has pinned to this one; applies to the pin that a part has from its fire.
   bool elsewhere = false;
   // A start that is later than this causes a notice; zero = never.
   Duration late_after{};
@@ -81,8 +81,7 @@ struct ClaimRequest {
   // The claim was probably accepted before, so it is not decided as a plain claim (plain.h).
   bool repeated = false;
   bool pinned = false;  // its row names an executor, as far as the owner knows: likewise
-  // RunRow::rules by which the fields above were set: the row must still have them. nullopt: the
-  // run cannot have any.
+  // RunRow::rules by which these fields were set: the row must still have them. nullopt: none.
   std::optional<std::string> rules = {};
   // Refuse new attempts for this reason; a repeated claim is still confirmed.
   ClaimReason hold_back = ClaimReason::kNone;
@@ -99,16 +98,14 @@ struct ClaimFacts {
 struct ClaimDecision {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
-  // kEnqueued: the run is queued for its group, not for its job, and takes or keeps the job's slot.
-  bool for_group = false;
+  bool for_group = false;  // kEnqueued: for its group, and takes or keeps the slot of its job
   std::optional<WallTime> not_before = {};  // kNotDue: when its slot of the group is cool
 };
 
 // Decides about a claim. `row` is null if the run does not exist. kAccepted: write RUNNING, token,
 // executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped:
 // write SKIPPED, SkipReasonOf, and `refusal` as the error. kEnqueued: put the run into a queue.
-// Otherwise write nothing. kAcceptedAgain comes first: an earlier reply was lost, and the attempt
-// may already run.
+// Otherwise write nothing. kAcceptedAgain comes first: an earlier reply was lost.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 std::string_view SkipReasonOf(const ClaimDecision& decision);
 

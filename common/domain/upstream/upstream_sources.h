@@ -80,8 +80,8 @@ struct JobCauses {
 // Answers for those of the jobs that have any.
 using ReadCauses = std::function<Result<std::vector<JobCauses>>(const std::vector<JobNo>& jobs)>;
 
-// Sets `jobs`, `by_end`, `workflows` and `too_many`. `start` is the job, or the workflow of which it
-// is a node. Reads the jobs of one level at a time.
+// Sets `jobs`, `by_end`, `workflows` and `too_many`. `start` is the job, or the workflow of which
+// it is a node. Reads the jobs of one level at a time.
 Status FindSources(JobNo start, const ReadCauses& read, UpstreamSources* found);
 
 }  // namespace carillon

@@ -1,8 +1,8 @@
 // The parameters that are stored with a run, with the names of those whose text comes from outside:
 // from outputs of other runs or from events. Such text must not become part of a command. Of the
 // run of a request, and of a workflow, also the ids of the users who gave them. And the time zone
-// of the run's fire, if its job would tell another one now (fire_zone.h), the event that started the
-// run, and the items of a mapped node, of which each part gets one.
+// of the run's fire, if its job would tell another one now (fire_zone.h), the event that started
+// the run, and the items of a mapped node, of which each part gets one.
 //
 //   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"],
 //    "$time_zone": "Asia/Tokyo",

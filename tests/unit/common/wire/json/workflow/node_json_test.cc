@@ -38,7 +38,7 @@ constexpr std::string_view kPublish = R"({
      "task": {"type": "noop"}},
     {"id": "some", "after": ["gate", "load"], "trigger_rule": {"succeeded": 2},
      "task": {"type": "noop"}},
-    {"id": "clean", "finally": true, "task": {"command": "rm -rf /work/x"}}
+    {"id": "clean", "finally": true, "task": {"command": "rm -rf /tmp/x"}}
   ]})";
 
 ParsedWorkflow Read(const json& body) { return ReadWorkflow(body); }
