@@ -70,6 +70,10 @@ KIND_COMPARED = re.compile(
     r"\bkind\s*(=|<>|!=)\s*'[A-Z]+'|\b\w\.kind\s*(=|<>|!=|<=?|>=?)\s*\d|"
     r"\bkind\s*\+\s*0\s*(=|<|>|BETWEEN|IN\b)|\br\.kind\s+(NOT\s+)?(IN|BETWEEN)\b")
 
+# Where runs are decided by the rows of their jobs: a node may have rules of its own.
+RUNS_MEET_JOBS = re.compile(r"common/adapters/mysql/(completions|firing|runs|upstream|workflow)/")
+JOB_LOOKED_UP = re.compile(r"\bjobs_?(\.|->)(at|find)\(|\bjobs_?\[")
+
 BANNED_EXEMPT = re.compile(r"^(common/adapters/system/|tests/support/)")
 
 FORBIDDEN_WORDS = re.compile(
@@ -236,6 +240,20 @@ class TidyTest(unittest.TestCase):
             for number, line in enumerate(read(path).splitlines(), 1):
                 if KIND_COMPARED.search(re.sub(r"//.*$", "", line)):
                     problems.append(f"{path}:{number}: ask run_kind.h (KindsWith in SQL): {line.strip()}")
+        self.report(problems)
+
+    def test_runs_meet_the_rows_of_their_jobs_in_one_place(self):
+        for text in ("jobs.at(run.row.job_no)", "facts.jobs.find(own.job_no)", "jobs_->find(run.row.job_no)"):
+            self.assertTrue(JOB_LOOKED_UP.search(text), text)
+        for text in ("JobOf(jobs, run.row)", "RowOf(jobs, end.job_no)", "state.jobs.slots.at(job_no)"):
+            self.assertFalse(JOB_LOOKED_UP.search(text), text)
+        problems = []
+        for path in self.product:
+            if not RUNS_MEET_JOBS.match(path):
+                continue
+            for number, line in enumerate(read(path).splitlines(), 1):
+                if JOB_LOOKED_UP.search(re.sub(r"//.*$", "", line)):
+                    problems.append(f"{path}:{number}: ask job_of.h: {line.strip()}")
         self.report(problems)
 
     def test_claim_tokens_are_not_from_a_seed(self):
