@@ -215,8 +215,10 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
 // a workflow with its tasks. Nobody adds runs of tasks meanwhile: their workflow run begins under
 // the lock of the job.
 Status AskFormerOwner(Session& session, const EditedJob& edited) {
-  static const std::string statement = UpdateRuns(
-      "", fmt::format("r.flags = r.flags | {}", run_flag::kOnBehalf), "r.open_segment IS NOT NULL");
+  static const std::string statement =
+      UpdateRuns("", fmt::format("r.flags = r.flags | {}", run_flag::kOnBehalf),
+                 fmt::format("r.open_segment IS NOT NULL AND ({} OR (r.flags & {}) <> 0)",
+                             KindsWith(&RunKindRules::has_request), run_flag::kHasRequest));
   const JobDefinition& definition = edited.job.definition;
   if (!edited.job.readable || definition.user_id == edited.old_owner) return {};
   std::vector<RunKey> runs;

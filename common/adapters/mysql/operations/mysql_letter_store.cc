@@ -6,7 +6,6 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/run_rows/job_owner.h"
 #include "common/wire/json/job/job_fields.h"
 #include "common/wire/json/json_text.h"
 
@@ -33,9 +32,8 @@ Result<std::vector<LetterToPublish>> FetchUnpublished(Session& session, uint64_t
       "COALESCE(r.ended_us, 0), COALESCE(i.executor_id, ''), r.exit_code, r.error FROM "
       "(SELECT * FROM dead_letters l FORCE INDEX (by_published) WHERE l.published = 0 AND l.id >= "
       "? AND l.state IN ('FAILED', 'TIMED_OUT', 'LOST', 'SKIPPED', 'CANCELLED') ORDER BY l.id "
-      "LIMIT ?) d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = " +
-      OwnerNumber("d.job_no") +
-      " LEFT JOIN job_versions v FORCE INDEX (PRIMARY) ON v.job_no = j.job_no AND v.version = "
+      "LIMIT ?) d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = d.job_no "
+      "LEFT JOIN job_versions v FORCE INDEX (PRIMARY) ON v.job_no = j.job_no AND v.version = "
       "j.version LEFT JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = d.fire_us AND "
       "r.schedule_id = d.schedule_id AND r.shard = d.shard LEFT JOIN executor_incarnations i "
       "FORCE INDEX (PRIMARY) ON i.incarnation_no = r.incarnation_no ORDER BY d.id";

@@ -12,7 +12,6 @@
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/checkpoint_rows.h"
 #include "common/adapters/mysql/run_rows/count_rows.h"
-#include "common/adapters/mysql/run_rows/job_owner.h"
 #include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
@@ -98,8 +97,7 @@ Result<std::optional<uint64_t>> OldestGapEndingSince(Session& session, const Gap
 
 const std::string kSelectLetters =
     "SELECT d.id, d.fire_us, d.schedule_id, d.shard, j.job_id, d.state, d.attempts, d.reason, "
-    "d.created_us FROM dead_letters d JOIN jobs j ON j.job_no = " +
-    OwnerNumber("d.job_no");
+    "d.created_us FROM dead_letters d JOIN jobs j ON j.job_no = d.job_no";
 
 // Returns the dead letters of a list and of its count, without the cursor.
 CountedRows LettersOf(const DeadLetterFilter& filter) {
@@ -113,9 +111,8 @@ CountedRows LettersOf(const DeadLetterFilter& filter) {
 
 Error NoLetter(uint64_t id) { return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)}; }
 
-// The newest dead letter of each job; the row of a workflow's tasks counts as deleted. Reads one
-// index entry for each job (loose index scan), not one for each dead letter. Joins only the jobs of
-// the page.
+// The newest dead letter of each job. Reads one index entry for each job (loose index scan), not
+// one for each dead letter. Joins only the jobs of the page.
 const std::string kSelectLetterJobs =
     "SELECT x.newest, j.job_id, j.name, j.deleted FROM (SELECT y.job_no, y.newest FROM "
     "(SELECT d.job_no, MAX(d.id) AS newest FROM dead_letters d FORCE INDEX (by_job) "
