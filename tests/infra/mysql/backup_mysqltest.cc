@@ -50,8 +50,8 @@ class BackupTest : public ::testing::Test {
     }
     return checksums;
   }
-  // Creates jobs with several versions, finished runs on four old days, a waiting run, and texts
-  // that a dump must escape.
+  // Creates jobs with several versions, finished runs on four old days, a waiting run, texts that a
+  // dump must escape, and a workflow with a task in a group.
   void Fill() {
     StoreDriver s = driver();
     const Fence fence = s.Take();
@@ -68,6 +68,13 @@ class BackupTest : public ::testing::Test {
       }
     }
     s.Execute(edited, today_ + 30 * 24h);
+    s.v(s.groups.PutGroup("db", {.limit = 1}, today_));
+    JobDefinition flow = s.Manual();
+    flow.type = JobType::kWorkflow;
+    flow.command.clear();
+    flow.workflow = WorkflowDefinition{
+        .nodes = {{.id = "a", .task = TaskBox({.command = "true", .concurrency_group = "db"})}}};
+    s.Create("flow", flow, today_);
   }
   // Runs the maintenance as if 20 days had passed, which drops the four days.
   Result<Upkeep> Maintain() {
@@ -129,6 +136,7 @@ TEST_F(BackupTest, MaintenanceAndNewRunsBesideADumpCostItNoRow) {
   const auto made = backup.get();
   ASSERT_OK(made);
   EXPECT_EQ(made->rows.at("job_runs"), runs);
+  EXPECT_EQ(made->rows.at("workflow_groups"), 1);
   EXPECT_EQ(Runs(database_), runs + 1);
   ASSERT_OK(Maintain());
   EXPECT_EQ(Runs(database_), 2);  // maintenance continues
@@ -140,6 +148,7 @@ TEST_F(BackupTest, MaintenanceAndNewRunsBesideADumpCostItNoRow) {
   const auto session = copy.Connect();
   EXPECT_EQ(Checksums(*session), before);
   EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_logs"), runs);  // job_logs is a view
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM jobs WHERE deleted = 2"), 1);
   const auto store = copy.Open();
   EXPECT_EQ(store->jobs.GetJob(JobId("a"))->version, 2);
   EXPECT_EQ(StoreDriver::v(store->jobs.ListVersions(JobId("a"), INT64_MAX, 10)).size(), 2u);
