@@ -14,7 +14,7 @@ class DueValuesContract : public StoreContract<Factory> {
   // One job with a run for each value; all fires are past at kNow_.
   struct Rows {
     StoredJob job;
-    RunKey timed, awaiting, blocked, queued, paused;
+    RunKey timed, awaiting, blocked, queued, paused, undecided, waits_for_time;
   };
   Rows Make(StoreDriver& s) {
     Rows rows{.job = s.Create("job", s.Every(10h))};
@@ -33,6 +33,8 @@ class DueValuesContract : public StoreContract<Factory> {
     rows.blocked = plan(3s, kBlocked);
     rows.queued = plan(4s, kQueued);
     rows.paused = plan(5s, kNever);
+    rows.undecided = plan(6s, kUndecided);
+    rows.waits_for_time = plan(7s, kTimed);
     return rows;
   }
   static std::vector<RunKey> KeysOf(const std::vector<RunRow>& rows) {
@@ -57,7 +59,7 @@ TYPED_TEST(DueValuesContract, OnlyRunsWithATimeAreDue) {
   this->fence_ = s.Take();
   const auto rows = this->Make(s);
   const std::vector<RunKey> timed{rows.timed};
-  for (const WallTime until : {this->kNow_, kAwaiting, kBlocked, kNever}) {
+  for (const WallTime until : {this->kNow_, kTimed, kUndecided, kAwaiting, kBlocked, kNever}) {
     EXPECT_EQ(this->KeysOf(s.Pending(until)), timed);
   }
   const JobWindow window{.job_no = rows.job.job_no, .from = kT0, .to = this->kNow_};
@@ -76,10 +78,9 @@ TYPED_TEST(DueValuesContract, ClaimsAreRefusedUntilItIsATime) {
   this->fence_ = s.Take();
   const auto rows = this->Make(s);
   const std::vector<std::pair<RunKey, ClaimReason>> cases = {
-      {rows.awaiting, ClaimReason::kNotDue},
-      {rows.blocked, ClaimReason::kNotDue},
-      {rows.queued, ClaimReason::kWaitsForSlot},
-      {rows.paused, ClaimReason::kPaused}};
+      {rows.awaiting, ClaimReason::kNotDue},     {rows.blocked, ClaimReason::kNotDue},
+      {rows.undecided, ClaimReason::kNotDue},    {rows.waits_for_time, ClaimReason::kNotDue},
+      {rows.queued, ClaimReason::kWaitsForSlot}, {rows.paused, ClaimReason::kPaused}};
   for (const auto& [key, reason] : cases) {
     const ClaimReply reply = s.Claim(s.ClaimOf(s.Get(key).row, 1), this->fence_, this->kNow_);
     EXPECT_EQ(reply.verdict, ClaimVerdict::kRefused);
@@ -91,12 +92,12 @@ TYPED_TEST(DueValuesContract, AllOfThemAreListedAndCounted) {
   StoreDriver s = this->driver();
   this->fence_ = s.Take();
   const auto rows = this->Make(s);
-  const std::vector<RunKey> all = {rows.paused, rows.queued, rows.blocked, rows.awaiting,
-                                   rows.timed};
+  const std::vector<RunKey> all = {rows.waits_for_time, rows.undecided, rows.paused, rows.queued,
+                                   rows.blocked,        rows.awaiting,  rows.timed};
   EXPECT_EQ(this->Listed(s, {}, this->kNow_), all);
   EXPECT_EQ(this->Listed(s, {.states = {RunState::kPending}}, this->kNow_), all);
   EXPECT_EQ(this->Listed(s, {.job_id = rows.job.job_id}, this->kNow_), all);
-  EXPECT_EQ(s.v(s.runs.CountOpenRuns()).pending, 5);
+  EXPECT_EQ(s.v(s.runs.CountOpenRuns()).pending, 7);
 }
 
 TYPED_TEST(DueValuesContract, RunsThatWaitForOtherJobsAreListedAlone) {
@@ -119,18 +120,32 @@ TYPED_TEST(DueValuesContract, RunsThatWaitForOtherJobsAreListedAlone) {
   EXPECT_TRUE(this->Listed(s, {.awaiting = true}, kT0 + 2s - 1us).empty());
 }
 
+TYPED_TEST(DueValuesContract, OpenNodesAreListedByWhatTheyWaitFor) {
+  StoreDriver s = this->driver();
+  this->fence_ = s.Take();
+  const auto rows = this->Make(s);
+  EXPECT_EQ(this->Listed(s, {.opened = kUndecided}, this->kNow_), std::vector{rows.undecided});
+  EXPECT_EQ(this->Listed(s, {.opened = kTimed}, this->kNow_), std::vector{rows.waits_for_time});
+  EXPECT_TRUE(
+      this->Listed(s, {.states = {RunState::kFailed}, .opened = kTimed}, this->kNow_).empty());
+  EXPECT_TRUE(this->Listed(s, {.since = kT0 + 8s, .opened = kTimed}, this->kNow_).empty());
+  // A job that is no workflow has no such nodes.
+  EXPECT_TRUE(this->Listed(s, {.job_id = rows.job.job_id, .opened = kTimed}, this->kNow_).empty());
+}
+
 TYPED_TEST(DueValuesContract, RunsThatEndWhileTheyWaitStayInTheList) {
   StoreDriver s = this->driver();
   this->fence_ = s.Take();
   const auto rows = this->Make(s);
-  EXPECT_EQ(s.v(s.runs.CancelJobRuns(rows.job.job_id, {.now = this->kNow_})), 5);
-  const std::vector<RunKey> all = {rows.paused, rows.queued, rows.blocked, rows.awaiting,
-                                   rows.timed};
+  EXPECT_EQ(s.v(s.runs.CancelJobRuns(rows.job.job_id, {.now = this->kNow_})), 7);
+  const std::vector<RunKey> all = {rows.waits_for_time, rows.undecided, rows.paused, rows.queued,
+                                   rows.blocked,        rows.awaiting,  rows.timed};
   for (const RunKey& key : all) {
     EXPECT_EQ(s.Get(key).row.state, RunState::kCancelled);
   }
   EXPECT_EQ(this->Listed(s, {}, this->kNow_), all);
   EXPECT_TRUE(this->Listed(s, {.awaiting = true}, this->kNow_).empty());
+  EXPECT_TRUE(this->Listed(s, {.opened = kUndecided}, this->kNow_).empty());
   EXPECT_EQ(s.v(s.runs.CountOpenRuns()).pending, 0);
 }
 
