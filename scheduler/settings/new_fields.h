@@ -38,8 +38,9 @@ inline constexpr int kFireDateMigration = 2;
 inline constexpr int kFanOutMigration = 3;
 
 inline bool UsesNewNotice(const JobDefinition& job) {
-  return job.notify.on &&
-         std::ranges::find(*job.notify.on, NoticeKind::kJobPaused) != job.notify.on->end();
+  return job.notify.on && std::ranges::any_of(*job.notify.on, [](NoticeKind kind) {
+           return kind == NoticeKind::kJobPaused || kind == NoticeKind::kApproval;
+         });
 }
 
 inline bool UsesEvents(const JobDefinition& job) {
@@ -49,6 +50,19 @@ inline bool UsesEvents(const JobDefinition& job) {
 
 inline bool UsesNewHttp(const JobDefinition& job) {
   return job.http && NeedsHttpExtended(*job.http);
+}
+
+// A node that runs no job, or that has rules or edges which 0.1.0 would not read.
+inline bool IsNewNode(const WorkflowNode& node) {
+  return RunsNoJob(node) || node.rules != RunRules{} || node.trigger_rule.succeeded ||
+         node.is_finally || !node.over.empty();
+}
+
+inline bool UsesNewNodes(const JobDefinition& job) {
+  if (!job.workflow) return false;
+  const WorkflowDefinition& workflow = *job.workflow;
+  return std::ranges::any_of(workflow.nodes, &IsNewNode) || !workflow.outputs.empty() ||
+         workflow.finally_timeout_s != WorkflowDefinition{}.finally_timeout_s;
 }
 
 inline constexpr std::array kNewFields = {
@@ -71,6 +85,9 @@ inline constexpr std::array kNewFields = {
     NewField{"notify", kFanOutMigration, &UsesNewNotice},
     NewField{"waits_for", kFanOutMigration, &WaitsForOthers},
     NewField{"events", kFanOutMigration, &UsesEvents},
+    NewField{"workflow", kFanOutMigration, &UsesNewNodes},
+    NewField{"presume_dead_s", kFanOutMigration,
+             [](const JobDefinition& job) { return job.presume_dead_s > 0; }},
     // Of a concurrency group, not of a job: the routes of groups ask themselves.
     NewField{"per_s", kFanOutMigration, [](const JobDefinition&) { return false; }},
 };

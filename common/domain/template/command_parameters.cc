@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/domain/template/http_template.h"
+#include "common/domain/template/node_template.h"
 #include "common/domain/template/template_text.h"
 
 namespace carillon {
@@ -40,11 +41,33 @@ std::set<std::string> ContainerParameters(const JobDefinition& job) {
   return parameters;
 }
 
+void AddWorkflowParameters(const ParameterValue& value, std::set<std::string>& parameters) {
+  const auto expressions = ExpressionsOf(value);
+  if (!expressions.ok()) return;
+  for (const NodeExpression& one : *expressions) {
+    if (one.kind == NodeExpression::Kind::kWorkflowParameter) parameters.insert(one.name);
+  }
+}
+
+std::set<std::string> TaskParameters(const WorkflowDefinition& workflow) {
+  std::set<std::string> parameters;
+  for (const WorkflowNode& node : workflow.nodes) {
+    if (node.task.empty()) continue;
+    for (const std::string& name : CommandParameters(node.task.job())) {
+      const auto given = node.parameters.find(name);
+      if (given != node.parameters.end()) AddWorkflowParameters(given->second, parameters);
+      if (name == node.as) AddWorkflowParameters(node.over, parameters);
+    }
+  }
+  return parameters;
+}
+
 }  // namespace
 
 std::set<std::string> CommandParameters(const JobDefinition& job) {
   if (job.http) return PlainHttpParameters(*job.http);
   if (job.container) return ContainerParameters(job);
+  if (job.workflow) return TaskParameters(*job.workflow);
   // A no-op has no command that runs, and the arguments of a script reach it as they are.
   if (job.type != JobType::kShell) return {};
   return CodeParameters(job, job.command);

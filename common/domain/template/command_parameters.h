@@ -10,7 +10,8 @@
 namespace carillon {
 
 // Names of the parameters that the command contains: as {{params.NAME}}, or by an {{env.VARIABLE}}
-// whose value contains them. Empty for a job without a process.
+// whose value contains them. Of a workflow: its parameters that a node hands to the command of its
+// task. Empty for other jobs without a process.
 std::set<std::string> CommandParameters(const JobDefinition& job);
 
 }  // namespace carillon

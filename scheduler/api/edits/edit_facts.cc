@@ -2,27 +2,36 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/template.h"
 #include "scheduler/api/call/calendars.h"
 #include "scheduler/api/edits/event_check.h"
+#include "scheduler/api/edits/written_parts.h"
 
 namespace carillon::scheduler {
 namespace {
 
-Outcome<bool> GroupExists(const Call& call, const JobDefinition& definition) {
-  if (definition.concurrency_group.empty()) return true;
-  const auto group = call.stores.groups.GetGroup(definition.concurrency_group, 0, WallTime{});
-  if (!group.ok() && group.code() != ErrorCode::kNotFound) return group.error();
-  return group.ok();
+Outcome<std::set<std::string>> UnknownGroups(const Call& call, const JobDefinition& definition) {
+  std::set<std::string> named;
+  for (NamedGroup& group : GroupsOf(definition)) named.insert(std::move(group.name));
+  std::set<std::string> unknown;
+  for (const std::string& name : named) {
+    const auto group = call.stores.groups.GetGroup(name, 0, WallTime{});
+    if (!group.ok() && group.code() != ErrorCode::kNotFound) return group.error();
+    if (!group.ok()) unknown.insert(name);
+  }
+  return unknown;
 }
 
 Result<std::vector<StoredSecret>> NamedSecrets(const Call& call, const JobDefinition& definition) {
-  std::vector<std::string> names;
-  for (const auto& [name, variable] : SecretsOf(definition)) names.push_back(name);
-  if (names.empty()) return std::vector<StoredSecret>();
-  return call.stores.secrets.FindSecrets(names);
+  std::set<std::string> named;
+  for (const WrittenPart& part : PartsOf(definition)) {
+    for (const auto& [name, variable] : SecretsOf(part.job)) named.insert(name);
+  }
+  if (named.empty()) return std::vector<StoredSecret>();
+  return call.stores.secrets.FindSecrets({named.begin(), named.end()});
 }
 
 Outcome<std::optional<size_t>> MissingUpstream(const Call& call, const JobDefinition* before,
@@ -48,7 +57,7 @@ Outcome<std::optional<size_t>> MissingUpstream(const Call& call, const JobDefini
 Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDefinition* before,
                                  const JobDefinition& definition, const ComingJobs& coming) {
   EditFacts facts;
-  CARILLON_ASSIGN_OR_RETURN(facts.group_exists, GroupExists(call, definition));
+  CARILLON_ASSIGN_OR_RETURN(facts.unknown_groups, UnknownGroups(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.calendars, CalendarsFor(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.secrets, NamedSecrets(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.missing_upstream,

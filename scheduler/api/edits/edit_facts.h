@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "common/domain/calendar/calendar_set.h"
@@ -13,7 +15,7 @@
 namespace carillon::scheduler {
 
 struct EditFacts {
-  bool group_exists = true;                      // also if the definition names none
+  std::set<std::string> unknown_groups = {};     // of those that it names (GroupsOf)
   std::shared_ptr<const CalendarSet> calendars;  // empty if the definition names none
   std::vector<StoredSecret> secrets = {};        // the named ones that exist
   std::optional<size_t> missing_upstream = {};   // a schedule whose upstream job does not exist

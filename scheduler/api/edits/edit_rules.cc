@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -11,9 +14,25 @@
 #include "common/domain/template/template.h"
 #include "scheduler/api/edits/dependency_check.h"
 #include "scheduler/api/edits/event_check.h"
+#include "scheduler/api/edits/written_parts.h"
 
 namespace carillon::scheduler {
 namespace {
+
+struct UsedSecret {
+  std::string name;
+  std::string pointer;
+};
+
+std::vector<UsedSecret> UsedSecretsOf(const JobDefinition& definition) {
+  std::vector<UsedSecret> used;
+  for (const WrittenPart& part : PartsOf(definition)) {
+    for (const auto& [name, variable] : SecretsOf(part.job)) {
+      used.push_back({name, part.at + "/env/" + variable});
+    }
+  }
+  return used;
+}
 
 // `named`: the secrets that the job uses already. The caller must be allowed to use the others.
 // nullopt: whatever the caller may use themselves.
@@ -21,11 +40,11 @@ Outcome<bool> DecideSecrets(const Caller& caller, const JobDefinition& definitio
                             const std::optional<std::set<std::string>>& named,
                             const std::vector<StoredSecret>& found) {
   Problem problem{.status = 422, .code = "unknown_secret"};
-  for (const auto& [name, variable] : SecretsOf(definition)) {
+  for (const UsedSecret& used : UsedSecretsOf(definition)) {
+    const auto& [name, pointer] = used;
     const auto at = std::find_if(
         found.begin(), found.end(),
         [&, &wanted = name](const StoredSecret& secret) { return secret.record.name == wanted; });
-    const std::string pointer = "/env/" + variable;
     if (at == found.end()) {
       problem.errors.push_back(
           {pointer, "unknown_secret", fmt::format("Unknown secret {}.", name)});
@@ -53,19 +72,23 @@ std::optional<std::set<std::string>> KeptSecrets(const Editor& editor, const Job
   if (before == nullptr || editor.owns_all || IsOwn(editor.caller, ScopeOf(*before))) return {};
   std::set<std::string> named;
   if (!before->readable) return named;
-  for (const auto& [name, variable] : SecretsOf(before->job.definition)) named.insert(name);
+  for (UsedSecret& used : UsedSecretsOf(before->job.definition)) named.insert(std::move(used.name));
   return named;
 }
 
-Outcome<bool> DecideGroup(const std::string& name, bool exists) {
-  if (exists) return true;
-  const std::string detail = fmt::format(
-      "There is no concurrency group {0}. An administrator creates it with PUT /api/groups/{0}.",
-      name);
-  return Problem{.status = 422,
-                 .code = "unknown_group",
-                 .detail = detail,
-                 .errors = {{"/concurrency_group", "unknown_group", detail}}};
+Outcome<bool> DecideGroups(const JobDefinition& definition, const std::set<std::string>& unknown) {
+  Problem problem{.status = 422, .code = "unknown_group"};
+  for (const NamedGroup& group : GroupsOf(definition)) {
+    if (!unknown.contains(group.name)) continue;
+    problem.errors.push_back(
+        {group.pointer, "unknown_group",
+         fmt::format("There is no concurrency group {0}. An administrator creates it with PUT "
+                     "/api/groups/{0}.",
+                     group.name)});
+  }
+  if (problem.errors.empty()) return true;
+  problem.detail = problem.errors[0].detail;
+  return problem;
 }
 
 Outcome<bool> DecideCalendars(const JobDefinition& definition, const CalendarSet& calendars) {
@@ -84,17 +107,26 @@ Outcome<bool> DecideCalendars(const JobDefinition& definition, const CalendarSet
   return problem;
 }
 
+// The pointer of the first `run_as`; nullopt: it has none.
+std::optional<std::string> RunAsOf(const JobDefinition& definition) {
+  for (const WrittenPart& part : PartsOf(definition)) {
+    if (!part.job.run_as.empty()) return part.at + "/run_as";
+  }
+  return std::nullopt;
+}
+
 // A job that runs as another user has the rights of that user, so who may edit it may use them.
 Outcome<bool> DecideRunAs(const Editor& editor, const JobDefinition* before,
                           const JobDefinition& definition) {
   if (editor.owns_all) return true;
-  const bool had_user = before != nullptr && !before->run_as.empty();
-  if (!had_user && definition.run_as.empty()) return true;
-  Problem problem{
-      .status = 403,
-      .code = "run_as_forbidden",
-      .detail = "Only an administrator can create or change a job with run_as.",
-      .errors = {{"/run_as", "run_as_forbidden", "Only an administrator can set or keep it."}}};
+  const auto place = RunAsOf(definition);
+  const bool had_user = before != nullptr && RunAsOf(*before);
+  if (!had_user && !place) return true;
+  Problem problem{.status = 403,
+                  .code = "run_as_forbidden",
+                  .detail = "Only an administrator can create or change a job with run_as.",
+                  .errors = {{place.value_or("/run_as"), "run_as_forbidden",
+                              "Only an administrator can set or keep it."}}};
   problem.members["permission"] = Name(Permission::kWriteJobs);
   return problem;
 }
@@ -114,7 +146,7 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
   CARILLON_TRY(DecidePlace(editor, before, definition));
   CARILLON_TRY(
       DecideSecrets(editor.caller, definition, KeptSecrets(editor, before), facts.secrets));
-  CARILLON_TRY(DecideGroup(definition.concurrency_group, facts.group_exists));
+  CARILLON_TRY(DecideGroups(definition, facts.unknown_groups));
   CARILLON_TRY(DecideCalendars(definition, *facts.calendars));
   CARILLON_TRY(DecideRunAs(editor, DefinitionOf(before), definition));
   if (facts.missing_upstream) {

@@ -18,6 +18,7 @@
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/edits/dependency_check.h"
 #include "scheduler/api/edits/edit_rules.h"
+#include "scheduler/api/edits/written_parts.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/explain/schedule_warnings.h"
 
@@ -52,9 +53,12 @@ void NudgeNew(const Call& call, const StoredJob& job) {
 
 // 409 if the definition uses a field that members of the previous release would misread.
 Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) {
+  const std::vector<WrittenPart> parts = PartsOf(definition);
   for (const NewField& field : call.api.new_fields) {
-    if (call.api.upgrade.FeatureOn(field.migration) || !field.is_used(definition)) continue;
-    return UpgradeUnfinished(field.name);
+    if (call.api.upgrade.FeatureOn(field.migration)) continue;
+    const bool used =
+        std::ranges::any_of(parts, [&field](const auto& part) { return field.is_used(part.job); });
+    if (used) return UpgradeUnfinished(field.name);
   }
   return true;
 }

@@ -38,7 +38,10 @@ WorkflowJob SeenBy(const Call& call, const JobDefinition& definition) {
                   .fan_out = FanOutOf(definition)};
   for (const auto& [name, value] : definition.parameters) job.parameters.insert(name);
   for (const auto& [name, rule] : definition.parameter_rules) job.parameters.insert(name);
-  if (definition.workflow) job.node_jobs = NodeJobsOf(definition);
+  if (definition.workflow) {
+    job.node_jobs = NodeJobsOf(definition);
+    job.output_names = ResultsOf(definition).names;
+  }
   return job;
 }
 
@@ -61,11 +64,20 @@ bool StaysAsItIs(const JobDefinition* before, const JobDefinition& definition) {
          SchedulesGiveNothingNew(*before, definition);
 }
 
+// True if `gives` lacks something that `gave` has.
+bool Loses(const NodeResults& gave, const NodeResults& gives) {
+  if ((gave.outputs && !gives.outputs) || (gave.exit_code && !gives.exit_code)) return true;
+  if (!gave.outputs || !gives.names) return false;
+  return !gave.names || !std::ranges::includes(*gives.names, *gave.names);
+}
+
 }  // namespace
 
 NodeJobs::NodeJobs(const Call& call, const WorkflowDefinition& workflow, const ComingJobs& coming)
     : call_(call), coming_(coming) {
-  for (const WorkflowNode& node : workflow.nodes) wanted_.insert(node.job);
+  for (const WorkflowNode& node : workflow.nodes) {
+    if (!RunsNoJob(node)) wanted_.insert(node.job);
+  }
 }
 
 Result<std::optional<WorkflowJob>> NodeJobs::Find(const JobId& job) {
@@ -129,11 +141,9 @@ Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
 
 Result<std::string> FindLostResults(const Call& call, const JobId& id, const JobDefinition& before,
                                     const JobDefinition& definition, const ComingJobs& coming) {
-  const NodeResults gave = ResultsOf(before.type, FansOut(before));
-  const NodeResults gives = ResultsOf(definition.type, FansOut(definition));
-  const NodeResults lost{.outputs = gave.outputs && !gives.outputs,
-                         .exit_code = gave.exit_code && !gives.exit_code};
-  if (!lost.outputs && !lost.exit_code) return std::string();
+  const NodeResults gave = ResultsOf(before);
+  const NodeResults gives = ResultsOf(definition);
+  if (!Loses(gave, gives)) return std::string();
   CARILLON_ASSIGN_OR_RETURN(const JobDependencies known, call.stores.jobs.ListDependencies(id));
   std::set<JobId> workflows;
   for (const JobDependency& one : known.downstream) {
@@ -148,7 +158,7 @@ Result<std::string> FindLostResults(const Call& call, const JobId& id, const Job
     for (const StoredJob& job : found.jobs) {
       const auto later = coming.after ? coming.after(job) : std::optional(job.definition);
       if (!later || !later->workflow) continue;
-      const std::string asked = AskedOfJob(*later->workflow, id, lost);
+      const std::string asked = AskedOfJob(*later->workflow, id, gave, gives);
       if (asked.empty()) continue;
       return fmt::format("In workflow {}, {}, which runs this job", job.job_id.value(), asked);
     }
@@ -159,10 +169,14 @@ Result<std::string> FindLostResults(const Call& call, const JobId& id, const Job
 Problem LostResultsProblem(const std::string& lost, const JobDefinition& before,
                            const JobDefinition& definition) {
   const bool by_parts = FansOut(definition) && !FansOut(before);
-  const std::string field(by_parts ? FanOutOf(definition) : "type");
+  const bool by_names = before.workflow && definition.workflow;
+  std::string field(by_parts ? FanOutOf(definition) : "type");
+  if (by_names) field = "workflow/outputs";
   const std::string detail =
       fmt::format("{}. With {} there would be none: change the workflow first.", lost,
-                  by_parts ? field : "this type");
+                  by_parts   ? field
+                  : by_names ? "these outputs"
+                             : "this type");
   return Problem{.status = 409,
                  .code = "in_use",
                  .detail = detail,
