@@ -39,9 +39,15 @@ struct RunEntry {
   std::string trace_id = {};
   std::optional<RunTrigger> trigger = {};
   std::optional<NodeOrigin> node = {};    // of the run of a workflow's node
-  WallTime until = WallTime{};            // RunDetail::until
+  WallTime until = WallTime{};            // when it was last opened: its end; zero = never
   std::vector<RunAttempt> attempts = {};  // the earlier attempts, ascending
 };
+
+// RunDetail::until.
+inline WallTime UntilOf(const RunEntry& run) {
+  const bool open = run.row.state == RunState::kPending && IsOpenedNode(run.row.due);
+  return open ? run.until : WallTime{};
+}
 
 struct ScheduleEntry {
   ScheduleId id;

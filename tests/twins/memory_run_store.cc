@@ -124,11 +124,10 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   if (found == nullptr) return NotOpenable(own);
   WorkflowRetry choice = request.workflow;
   choice.overlap = context.overlap();
-  CARILLON_ASSIGN_OR_RETURN(const auto planned, PlanWorkflowRetry(tables_, own, choice));
+  CARILLON_ASSIGN_OR_RETURN(const auto planned,
+                            PlanWorkflowRetry(tables_, own, choice, &context.decider));
   if (planned) {
     if (request.parts || IsPart(key)) return RetriedByWorkflow(own);
-    CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *planned->workflow));
-    CARILLON_TRY(CheckSkips(graph, planned->plan.changes, context.decider));
     if (request.keyed) {
       CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
     }

@@ -126,7 +126,7 @@ RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attemp
                    .attempts = {},
                    .trigger = entry.trigger,
                    .node = entry.node,
-                   .until = entry.until,
+                   .until = UntilOf(entry),
                    .job_type = job.definition.type};
   if (IsTaskJob(entry.row.job_no)) detail.job_type = TypeOfTask(entry.row);
   const bool has_result = IsFinal(entry.row.state) && entry.row.state != RunState::kSkipped;

@@ -96,6 +96,7 @@ void WritePlanned(MemoryTables& tables, const WorkflowRetryPlan& planned, WallTi
     WritePlanned(tables, nested, now);
     nested.workflow->state = WorkflowEntry::State::kWaiting;
     nested.workflow->is_late = false;
+    nested.workflow->finally_since.reset();
   }
   WriteNodeChanges(tables, *planned.workflow, planned.plan.changes, now);
 }
@@ -145,7 +146,7 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) {
   NodeRows rows;
   for (const RunKey& key : NodeKeysOf(tables, workflow)) {
     const RunEntry& entry = *tables.FindRun(key);
-    rows.push_back(NodeRowOf(entry.row, entry.result, entry.until));
+    rows.push_back(NodeRowOf(entry.row, entry.result, UntilOf(entry)));
     rows.back().may_still_run = MayStillRunBelow(tables, entry);
   }
   return rows;
@@ -207,12 +208,12 @@ void FinishNode(MemoryTables& tables, RunEntry node, const AttemptResult& result
                  "the end of an open node reopens no final run");
 }
 
-Status CheckSkips(const WorkflowGraph& graph, const std::vector<NodeChange>& changes,
-                  const Decider& who) {
-  for (const NodeChange& change : changes) {
-    const auto& approval = graph.node(change.position).approval;
-    if (change.to != NodeChange::To::kSkippedByHand || !approval) continue;
-    CARILLON_TRY(CheckMayDecide(*approval, who));
+Status CheckMaySkipNodes(const WorkflowGraph& graph, const std::vector<std::string>& nodes,
+                         const Decider& who) {
+  for (const std::string& node : nodes) {
+    const auto position = graph.Find(node);
+    if (!position || !graph.node(*position).approval) continue;
+    CARILLON_TRY(CheckMayDecide(*graph.node(*position).approval, who));
   }
   return {};
 }
@@ -233,7 +234,6 @@ void WriteNodeChanges(MemoryTables& tables, WorkflowEntry& workflow,
     row.cancel_requested.reset();
     row.group = {};
     entry.result = {};
-    entry.until = WallTime{};
     if (change.to == NodeChange::To::kSkippedByHand) {
       row.state = RunState::kSkipped;
       entry.result.reason = reason::kSkippedByHand;
@@ -268,7 +268,8 @@ std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key) 
 }
 
 Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables, const RunKey& key,
-                                                           WorkflowRetry retry) {
+                                                           WorkflowRetry retry,
+                                                           const Decider* who) {
   if (WaitingNode(tables, key)) return std::optional<WorkflowRetryPlan>();
   WorkflowEntry* workflow = tables.FindWorkflow(key);
   if (workflow == nullptr) {
@@ -283,9 +284,13 @@ Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables,
     }
   }
   if (tables.WorkflowOfNode(workflow->own) != nullptr) return NestedIn(tables, *workflow);
-  CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
   const RunRow& own = tables.FindRun(workflow->own)->row;
   CARILLON_TRY(CheckMayRetry(own, workflow->is_late));
+  if (who != nullptr && !retry.skip.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, *workflow));
+    CARILLON_TRY(CheckMaySkipNodes(graph, retry.skip, *who));
+  }
+  CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
   CARILLON_ASSIGN_OR_RETURN(WorkflowRetryPlan planned,
                             PlanOf(tables, *workflow, retry, BeginsAgain(own)));
   return std::optional(std::move(planned));
@@ -313,6 +318,7 @@ void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, Wa
                  "a workflow reopens its own run");
   workflow.state = WorkflowEntry::State::kWaiting;
   workflow.is_late = false;
+  workflow.finally_since.reset();
 }
 
 }  // namespace carillon::memory

@@ -41,9 +41,9 @@ void DropWakeUpsSince(MemoryTables& tables, const WorkflowRunId& run, uint64_t l
 void FinishNode(MemoryTables& tables, RunEntry node, const AttemptResult& result, WallTime now)
     REQUIRES(tables.mu);
 
-// kDenied: the changes skip an approval that this person may not decide.
-Status CheckSkips(const WorkflowGraph& graph, const std::vector<NodeChange>& changes,
-                  const Decider& who);
+// kDenied: one of the nodes is an approval that this person may not decide.
+Status CheckMaySkipNodes(const WorkflowGraph& graph, const std::vector<std::string>& nodes,
+                         const Decider& who);
 
 // A retry may also block finally nodes again; their time begins anew.
 void WriteNodeChanges(MemoryTables& tables, WorkflowEntry& workflow,
@@ -58,9 +58,10 @@ struct WorkflowRetryPlan {
   std::vector<WorkflowRetryPlan> nested = {};  // of nodes that are workflows and continue
 };
 // The retry of a workflow run or of a node's run; nullopt: the run is neither. Errors as
-// RunStore::RetryRun.
+// RunStore::RetryRun. `who`: null if nothing will be written.
 Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables, const RunKey& key,
-                                                           WorkflowRetry retry) REQUIRES(tables.mu);
+                                                           WorkflowRetry retry, const Decider* who)
+    REQUIRES(tables.mu);
 void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, WallTime now)
     REQUIRES(tables.mu);
 

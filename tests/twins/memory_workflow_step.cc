@@ -40,14 +40,16 @@ class Step {
     rows_ = NodeRowsOf(tables_, workflow_);
     StepFacts facts = FactsOf(own);
     const WorkflowStep step = StepWorkflow(graph_, rows_, facts);
-    Note(step, &facts);
+    facts_.state = step.state;
+    if (step.finally_begins) facts.finally_since = workflow_.finally_since = now_;
     for (const NodeDecision& decision : step.decisions) Write(decision, own);
     // The decisions may have come out otherwise, and have consequences of their own.
     const WorkflowStep next = StepWorkflow(graph_, rows_, facts);
-    Note(next, &facts);
-    effect_.again = std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
-      return !unreadable_.contains(one.position);
-    });
+    effect_.again =
+        next.finally_begins || std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
+          return !unreadable_.contains(one.position);
+        });
+    facts_.state = next.state;
     if (next.end && next.decisions.empty()) End(*next.end);
     return std::move(effect_);
   }
@@ -85,13 +87,6 @@ class Step {
     return FireZone(*definition, spec);
   }
 
-  void Note(const WorkflowStep& step, StepFacts* facts) {
-    facts_.state = step.state;
-    if (!step.finally_begins || workflow_.finally_since) return;
-    workflow_.finally_since = now_;
-    facts->finally_since = now_;
-  }
-
   void Write(const NodeDecision& decision, const RunRow& own) REQUIRES(tables_.mu) {
     RunEntry node = *tables_.FindRun(NodeKeyOf(workflow_, decision.position));
     const WriteContext cancel{.now = now_,
@@ -121,7 +116,7 @@ class Step {
 
   void Refresh(size_t position) REQUIRES(tables_.mu) {
     const RunEntry& node = *tables_.FindRun(NodeKeyOf(workflow_, position));
-    rows_[position] = NodeRowOf(node.row, node.result, node.until);
+    rows_[position] = NodeRowOf(node.row, node.result, UntilOf(node));
   }
 
   void Skip(size_t position, RunEntry node, std::string_view why) REQUIRES(tables_.mu) {
@@ -136,10 +131,10 @@ class Step {
     ++effect_.skipped;
   }
 
-  static void TakeRules(const std::string& rules, RunRow* row) {
-    row->rules = rules;
-    row->flags &= ~run_flag::kRules;
-    if (!rules.empty()) row->flags |= run_flag::kRules;
+  static void TakeRelease(const NodeRelease& release, RunRow* row) {
+    row->flags = (row->flags & ~(run_flag::kOnBehalf | run_flag::kRules)) | release.flags;
+    row->rules = release.rules;
+    if (!row->rules.empty()) row->flags |= run_flag::kRules;
   }
 
   NodeRelease ReleaseOf(size_t position, const JobEntry& job) REQUIRES(tables_.mu) {
@@ -167,28 +162,27 @@ class Step {
     }
     node.row.due = job.definition.enabled ? now_ : kNever;
     node.row.def_version = job.hidden ? workflow_.def_version : job.version;
-    node.row.flags = (node.row.flags & ~run_flag::kOnBehalf) | release.flags;
+    TakeRelease(release, &node.row);
     node.row.flags |= EndFlags(node.row.kind, node.row.flags, job.has_dependents);
-    TakeRules(release.rules, &node.row);
     node.row.priority = PriorityOfNode(JobOf(tables_, node.row).priority, own);
     node.parameters_json = GivenToText(release.parameters);
-    released_bytes_ += node.parameters_json.size();
+    released_bytes_ += node.parameters_json.size() + node.row.rules.size();
     rows_[position].blocked = false;
     if (job.definition.enabled) effect_.released.push_back(node.row);
     tables_.PutRun(std::move(node));
   }
 
   void Open(const NodeDecision& decision, RunEntry node) REQUIRES(tables_.mu) {
+    if (released_bytes_ >= kReleasedBytesPerStep) return;
     const size_t position = decision.position;
-    if (graph_.node(position).approval) {
-      NodeRelease opening = DecideOpening(graph_, position, rows_, facts_);
-      if (!opening.skip.empty()) {
-        node.result.error = std::move(opening.error);
-        return Skip(position, std::move(node), opening.skip);
-      }
-      node.parameters_json = GivenToText(opening.parameters);
+    NodeRelease opening = DecideOpening(graph_, position, rows_, facts_);
+    if (!opening.skip.empty()) {
+      node.result.error = std::move(opening.error);
+      return Skip(position, std::move(node), opening.skip);
     }
-    TakeRules(ToText(RulesOfNode(graph_.node(position))), &node.row);
+    TakeRelease(opening, &node.row);
+    node.parameters_json = GivenToText(opening.parameters);
+    released_bytes_ += node.parameters_json.size() + node.row.rules.size();
     node.row.due = decision.due;
     node.until = decision.until;
     node.result.started = now_;
@@ -207,7 +201,6 @@ class Step {
   }
 
   void Finish(const NodeDecision& decision, RunEntry node) REQUIRES(tables_.mu) {
-    TakeRules(ToText(RulesOfNode(graph_.node(decision.position))), &node.row);
     FinishNode(tables_, std::move(node), decision.result, now_);
     Refresh(decision.position);
   }

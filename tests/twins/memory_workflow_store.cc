@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/domain/job/fire_zone.h"
+#include "common/domain/nodes/run_definition.h"
 #include "common/domain/nodes/task_jobs.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/template.h"
@@ -179,8 +180,7 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
     const JobDefinition& definition =
         *WorkflowVersion(tables_, workflow->job_no, workflow->def_version).value();
     workflow->state = WorkflowState::kRunning;
-    workflow->deadline =
-        now + std::chrono::seconds(RulesOf(row).timeout_s.value_or(definition.timeout_s));
+    workflow->deadline = now + TimeoutOf(definition, row);
     workflow->is_late = false;
     tables_.WakeUpWorkflow(*workflow, now);
   }
@@ -300,18 +300,20 @@ Result<WorkflowRunView> MemoryWorkflowStore::DecideNode(const DecideNodeRequest&
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
   const auto position = graph.Find(request.node);
   if (!position) return Error{ErrorCode::kInvalid, "there is no node " + request.node, "/node"};
-  RunEntry node = *tables_.FindRun(NodeKeyOf(*workflow, *position));
+  const Error not_undecided{ErrorCode::kConflict,
+                            "node " + request.node + " does not wait for a decision"};
   const auto& approval = graph.node(*position).approval;
-  if (!approval || node.row.state != RunState::kPending || node.row.due != kUndecided) {
-    return Error{ErrorCode::kConflict, "node " + request.node + " does not wait for a decision"};
-  }
+  if (!approval) return not_undecided;
   CARILLON_TRY(CheckMayDecide(*approval, context.decider));
+  RunEntry node = *tables_.FindRun(NodeKeyOf(*workflow, *position));
+  if (node.row.state != RunState::kPending || node.row.due != kUndecided) return not_undecided;
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   const AttemptResult end = EndOfApproval(*approval, request.decision, context.decider,
                                           context.reason, node.result.started, context.now);
+  const uint64_t last = tables_.last_completion_id;
   FinishNode(tables_, std::move(node), end, context.now);
-  ++tables_.ended[end.state];
-  ReportEnds(tables_, context);
+  DropWakeUpsSince(tables_, workflow->run, last);
+  tables_.WakeUpWorkflow(*workflow, context.now);
   CARILLON_ASSIGN_OR_RETURN(WorkflowRunView view, ViewOf(*workflow));
   if (request.keyed) tables_.Settle(*request.keyed, view);
   return view;
@@ -324,10 +326,10 @@ Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& req
   if (workflow == nullptr) return NoWorkflowRun(request.key);
   CARILLON_TRY(CheckMaySkip(tables_.FindRun(workflow->own)->row, workflow->is_late));
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
+  CARILLON_TRY(CheckMaySkipNodes(graph, {request.node}, context.decider));
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan, PlanSkip(graph, NodeRowsOf(tables_, *workflow),
                                                            request.node, context.overlap()));
   if (plan.refused()) return RefusalOf("skip", graph, plan);
-  CARILLON_TRY(CheckSkips(graph, plan.changes, context.decider));
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteNodeChanges(tables_, *workflow, plan.changes, context.now);
   tables_.WakeUpWorkflow(*workflow, context.now);
@@ -343,7 +345,7 @@ Result<RetryPlan> MemoryWorkflowStore::PreviewRetry(const RunKey& key, const Wor
   if (auto waiting = WaitingNode(tables_, key)) {
     return RetryPlan{.run_again = {std::move(*waiting)}};
   }
-  CARILLON_ASSIGN_OR_RETURN(auto planned, PlanWorkflowRetry(tables_, key, retry));
+  CARILLON_ASSIGN_OR_RETURN(auto planned, PlanWorkflowRetry(tables_, key, retry, nullptr));
   if (!planned) return NoWorkflowRun(key);
   return std::move(planned->plan);
 }

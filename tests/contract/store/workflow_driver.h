@@ -29,6 +29,7 @@ class WorkflowDriver : public StoreDriver {
   // Creates the jobs that do not exist yet, and then the workflow.
   StoredJob CreateFlow(const JobDefinition& definition, const std::string& id = "flow") {
     for (const WorkflowNode& node : definition.workflow->nodes) {
+      if (RunsNoJob(node)) continue;
       if (!jobs.GetJobHead(node.job).ok()) Create(node.job.value(), Manual());
     }
     return Create(id, definition);
