@@ -153,6 +153,14 @@ Status StepWriter::Open(const NodeDecision& decision, StoredRun& run, StepEffect
 }
 
 Status StepWriter::Finish(const NodeDecision& decision, StoredRun& run) {
+  if (run.row.due == kBlocked) {
+    // A wait that is over when it opens.
+    const NodeRelease opening =
+        DecideOpening(reads_.loaded.graph, decision.position, reads_.nodes.rows, reads_.workflow);
+    TakeRelease(opening, run.row);
+    run.started = rules_.now;
+    released_.Add(run, opening);
+  }
   CARILLON_TRY(EndOpened(run, decision.result, writer_, rules_.now));
   NodeRow& row = reads_.nodes.rows[decision.position];
   row.state = decision.result.state;

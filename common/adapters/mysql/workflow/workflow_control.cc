@@ -113,11 +113,14 @@ Error NoNode(const std::string& node) {
   return {ErrorCode::kInvalid, fmt::format("no node '{}'", node.substr(0, 64)), "/node"};
 }
 
-// To skip an approval is to decide it. A node that is not there is the plan's to refuse.
-Status CheckMaySkipNode(const WorkflowGraph& graph, const std::string& node, const Decider& who) {
-  const std::optional<size_t> position = graph.Find(node);
-  if (!position || !graph.node(*position).approval) return {};
-  return CheckMayDecide(*graph.node(*position).approval, who);
+// To skip an approval is to decide it.
+Status CheckSkips(const WorkflowGraph& graph, const RetryPlan& plan, const Decider& who) {
+  for (const NodeChange& change : plan.changes) {
+    const std::optional<Approval>& approval = graph.node(change.position).approval;
+    if (change.to != NodeChange::To::kSkippedByHand || !approval) continue;
+    CARILLON_TRY(CheckMayDecide(*approval, who));
+  }
+  return {};
 }
 
 // Once nodes wait again, the time of the finally nodes begins anew when these have ended.
@@ -267,16 +270,14 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
   if (!row) return NoWorkflowRun(target.own);
   CARILLON_ASSIGN_OR_RETURN(const RunDetail own, ReadOwnDetail(session, target.own, incarnations));
   CARILLON_TRY(CheckMayRetry(own.row, row->timed_out));
-  if (target.decider && !target.retry.skip.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
-                              LoadWorkflow(session, {row->job_no, row->def_version}));
-    for (const std::string& node : target.retry.skip) {
-      CARILLON_TRY(CheckMaySkipNode(loaded.graph, node, *target.decider));
-    }
-  }
   if (IsFinal(own.row.state)) CARILLON_TRY(CheckJobExists(session, *row));
   CARILLON_ASSIGN_OR_RETURN(PlannedRetry planned, PlanOf(session, std::move(*row), target.retry,
                                                          incarnations, lock, BeginsAgain(own.row)));
+  if (target.decider && !target.retry.skip.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                              LoadWorkflow(session, {planned.row.job_no, planned.row.def_version}));
+    CARILLON_TRY(CheckSkips(loaded.graph, planned.plan, *target.decider));
+  }
   // Its workflow run may still be open: a cancel before the begin waits for a step.
   planned.own_ended = IsFinal(own.row.state);
   return planned;
@@ -315,12 +316,12 @@ Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
   CARILLON_TRY(CheckMaySkip(detail.row, row->timed_out));
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {row->job_no, row->def_version}));
-  CARILLON_TRY(CheckMaySkipNode(loaded.graph, node, context.decider));
   CARILLON_ASSIGN_OR_RETURN(const NodeStates nodes,
                             ReadNodes(session, *row, loaded.graph.size(), incarnations));
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan,
                             PlanSkip(loaded.graph, nodes.rows, node, context.overlap()));
   if (plan.refused()) return RefusalOf("skip", loaded.graph, plan);
+  CARILLON_TRY(CheckSkips(loaded.graph, plan, context.decider));
   CARILLON_TRY(WriteRetryPlan(session, nodes, plan, {incarnations, context.now}));
   CARILLON_TRY(ForgetFinally(session, *row, plan));
   return WriteWakeUp(session, *row, context.now);
@@ -337,7 +338,6 @@ Status DecideNodeOf(Session& session, const DecideNodeRequest& request, const Wr
   if (!position) return NoNode(request.node);
   const std::optional<Approval>& approval = loaded.graph.node(*position).approval;
   if (!approval) return NotUndecided(request.node);
-  CARILLON_TRY(CheckMayDecide(*approval, context.decider));
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, NodeKey(row->id.fire, {.workflow_run_no = row->id.no,
                                                                      .position = *position}));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, incarnations));
@@ -346,12 +346,14 @@ Status DecideNodeOf(Session& session, const DecideNodeRequest& request, const Wr
   StoredRun& run = found->second;
   const bool undecided = run.row.state == RunState::kPending && run.row.due == kUndecided;
   if (!undecided) return NotUndecided(request.node);
+  CARILLON_TRY(CheckMayDecide(*approval, context.decider));
   RunWriter writer(session);
   CARILLON_TRY(EndOpened(run,
                          EndOfApproval(*approval, request.decision, context.decider, context.reason,
                                        run.started, context.now),
                          writer, context.now));
   CARILLON_TRY(writer.Flush());
+  if (context.ended != nullptr) *context.ended = {{run.row.state, 1}};
   return WriteWakeUp(session, *row, context.now);
 }
 

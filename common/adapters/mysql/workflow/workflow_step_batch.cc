@@ -101,10 +101,10 @@ Status WriteStep(Session& session, StepReads& reads, const StepWrite& rules, Ste
   for (const NodeDecision& decision : step.decisions) CARILLON_TRY(writer.Apply(decision, effect));
   // The decisions may have come out otherwise, and have consequences of their own.
   const WorkflowStep next = StepWorkflow(reads.loaded.graph, reads.nodes.rows, reads.facts);
-  effect->again =
-      next.finally_begins || std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
-        return !writer.WaitsForItsJob(one.position);
-      });
+  if (next.finally_begins) BeginFinally(rules.now, reads);
+  effect->again = std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
+    return !writer.WaitsForItsJob(one.position);
+  });
   if (next.end && next.decisions.empty()) {
     reads.row.open = false;
     reads.workflow.state = next.state;
