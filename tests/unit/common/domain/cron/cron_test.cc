@@ -110,14 +110,14 @@ TEST(CronTest, AFieldThatBeginsWithAStarIsUnrestricted) {
   EXPECT_EQ(NextTimes("0 0 *,5 * 1", 3), NextTimes("0 0 * * 1", 3));
 }
 
-struct Refusal {
+struct RefusedText {
   std::string text;
   std::string field;   // part of the message
   std::string column;  // "" = the whole expression
 };
 
 TEST(CronTest, RefusesNamingFieldAndColumn) {
-  const std::vector<Refusal> rows{
+  const std::vector<RefusedText> rows{
       {"60 * * * *", "minute", "column 1"},
       {"* 24 * * *", "hour", "column 3"},
       {"* * 0 * *", "day of month", "column 5"},
@@ -200,7 +200,7 @@ TEST(CronTest, RefusesNamingFieldAndColumn) {
       {std::string("* * * * *\0", 10), "day of week", "column 10"},
       {"* * * * *\n", "day of week", "column 10"},
   };
-  for (const Refusal& row : rows) {
+  for (const RefusedText& row : rows) {
     const auto expression = ParseCron(row.text);
     ASSERT_FALSE(expression.ok()) << row.text;
     EXPECT_EQ(expression.code(), ErrorCode::kInvalid) << row.text;

@@ -71,14 +71,14 @@ TEST_F(RunStateTest, ClaimAcceptsAPendingDueRunOfTheSameVersion) {
   EXPECT_EQ(DecideClaim(&row, Claim(), {.now = kNow}).verdict, ClaimVerdict::kAccepted);
 }
 
-struct Refusal {
+struct RefusedClaim {
   const char* what;
   std::function<void(RunRow&, ClaimRequest&, ClaimFacts&)> arrange;
   ClaimReason reason;
 };
 
 TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
-  const Refusal refusals[] = {
+  const RefusedClaim refusals[] = {
       {"final", [](auto& r, auto&, auto&) { r.state = RunState::kCompleted; },
        ClaimReason::kNotPending},
       {"held", [](auto& r, auto&, auto&) { r.state = RunState::kHeld; }, ClaimReason::kNotPending},
@@ -108,7 +108,7 @@ TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
       {"held back", [](auto&, auto& c, auto&) { c.hold_back = ClaimReason::kClusterPaused; },
        ClaimReason::kClusterPaused},
   };
-  for (const Refusal& refusal : refusals) {
+  for (const RefusedClaim& refusal : refusals) {
     RunRow row = Pending();
     ClaimRequest request = Claim();
     ClaimFacts facts{.now = kNow};
