@@ -67,7 +67,7 @@ TEST(TaskJobsTest, ARunFindsItsDefinitionByItsPosition) {
 }
 
 TEST(TaskJobsTest, TheRunOfANodeKnowsItsKind) {
-  const auto& nodes = NightlyWithTasks().workflow->nodes;
+  const auto nodes = NightlyWithTasks().workflow->nodes;
   EXPECT_EQ(RulesOfNode(nodes[0]), (RunRules{.timeout_s = 5}));
   EXPECT_EQ(RulesOfNode(nodes[1]), RulesOfTask(nodes[1].task.job()));
   EXPECT_EQ(RulesOfNode(nodes[2]), (RunRules{.type = "approval"}));
