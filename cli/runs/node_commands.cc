@@ -1,4 +1,4 @@
-// Nodes of a workflow run: what they do, and the skip of one.
+// Nodes of a workflow run: their states, the skip of one, and decisions about approvals.
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +19,7 @@ struct NodeArguments {
 
 const View& NodeView() {
   static const View view{{{"NODE", "id"},
+                          {"KIND", "kind"},
                           {"STATE", "state"},
                           {"JOB", "job_id"},
                           {"RUN", "run_id"},
@@ -28,7 +29,10 @@ const View& NodeView() {
                           {"EXIT", "exit_code"},
                           {"WHY", "why"}},
                          "run_id",
-                         {{"EXECUTOR", "executor_id"}, {"AFTER", "after_text"}}};
+                         {{"EXECUTOR", "executor_id"},
+                          {"UNTIL", "until"},
+                          {"DECIDED BY", "decided_by"},
+                          {"AFTER", "after_text"}}};
   return view;
 }
 
@@ -57,6 +61,17 @@ Outcome<ExitCode> Skip(Session& session, const NodeArguments& arguments) {
   return ExitCode::kDone;
 }
 
+Outcome<ExitCode> Decide(Session& session, const NodeArguments& arguments, const char* decision) {
+  ApiRequest request{
+      .method = "POST",
+      .path = "/api/runs/" + Escape(arguments.run) + "/nodes/" + Escape(arguments.node) + "/decide",
+      .body = json{{"decision", decision}}};
+  if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse nodes, session.Call(request));
+  PrintNodes(session, nodes.body, NodeView());
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 void AddNodeCommands(CLI::App& run, Session& session) {
@@ -71,6 +86,20 @@ void AddNodeCommands(CLI::App& run, Session& session) {
   skip->add_option("--node", a->node, "ID of the node")->required()->check(NotEmpty);
   skip->add_option("--reason", a->reason, "Reason, kept in the audit log");
   session.On(skip, [&session, a] { return Skip(session, *a); });
+  CLI::App* approve =
+      run.add_subcommand("approve", "Approve a node of a workflow run that waits for a decision");
+  approve->add_option("run", a->run, "Run ID of the workflow")->required();
+  approve->add_option("--node", a->node, "ID of the node")->required()->check(NotEmpty);
+  approve->add_option("--reason", a->reason, "Reason, kept with the run and in the audit log");
+  session.On(approve, [&session, a] { return Decide(session, *a, "approve"); });
+  CLI::App* refuse = run.add_subcommand(
+      "refuse", "Refuse a node of a workflow run that waits for a decision; it fails");
+  refuse->add_option("run", a->run, "Run ID of the workflow")->required();
+  refuse->add_option("--node", a->node, "ID of the node")->required()->check(NotEmpty);
+  refuse->add_option("--reason", a->reason, "Reason, kept with the run and in the audit log")
+      ->required()
+      ->check(NotEmpty);
+  session.On(refuse, [&session, a] { return Decide(session, *a, "refuse"); });
 }
 
 }  // namespace carillon::cli

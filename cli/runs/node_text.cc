@@ -44,6 +44,24 @@ std::string WaitText(const json& node) {
   return open.empty() ? "waits until fewer nodes are active" : "waits for " + open;
 }
 
+bool IsOpen(const json& node, const char* kind) {
+  return TextIn(node, "kind") == kind && TextIn(node, "state") == "PENDING";
+}
+
+json WhyText(const json& node) {
+  if (node.value("blocked", json()) == true) return WaitText(node);
+  if (IsOpen(node, "approval")) return "waits for a decision";
+  if (IsOpen(node, "wait")) return "waits for its time";
+  return node.value("reason", json());
+}
+
+// {"succeeded": 2} as "2 succeeded".
+json RuleText(const json& rule) {
+  if (!rule.is_object()) return rule;
+  const json least = rule.value("succeeded", json());
+  return (least.is_string() ? least.get<std::string>() : least.dump()) + " succeeded";
+}
+
 }  // namespace
 
 json NodesOf(const json& graph) {
@@ -67,8 +85,10 @@ void PrintNodes(Session& session, const json& graph, const View& view) {
     std::string after;
     for (const json& edge : EdgesOf(node)) Append(after, EdgeText(edge));
     node["after_text"] = after.empty() ? json(nullptr) : json(after);
-    node["why"] = node.value("reason", json());
-    if (node.value("blocked", json()) == true) node["why"] = WaitText(node);
+    node["why"] = WhyText(node);
+    const std::string decider = TextIn(node.value("decision", json()), "by");
+    if (!decider.empty()) node["decided_by"] = decider;
+    if (node.contains("trigger_rule")) node["trigger_rule"] = RuleText(node["trigger_rule"]);
     nodes.push_back(std::move(node));
   }
   print.List({{"items", std::move(nodes)}}, view);

@@ -16,6 +16,8 @@ bool HasFailed(const nlohmann::json& node);
 // Prints a graph. In a table, a node also has
 //   `after_text`   "load, audit (failure, if exit_code == 3, recovers)"
 //   `why`          of a run: its reason, or what it waits for
+//   `decided_by`   of an approval that was decided
+// and a trigger rule is a text.
 void PrintNodes(Session& session, const nlohmann::json& graph, const View& view);
 
 }  // namespace carillon::cli

@@ -131,6 +131,10 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
     json shown = answer.body;
     shown["run_id"] = id;
     session.Print().Object(shown, RunView());
+    const json left = shown.value("finally_nodes", json());
+    if (left.is_number_integer()) {
+      session.Say(id + ": " + Counted(left.get<int64_t>(), "finally node") + " will run first.");
+    }
   }
   return ExitCode::kDone;
 }
@@ -244,7 +248,8 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
           "backfill; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--waiting", flags.waiting,
-                   "Only runs that wait for this: upstream_run (runs of other jobs)")
+                   "Only runs that wait for this: upstream_run (runs of other jobs), or nodes of "
+                   "workflows that wait for this: approval (a decision) or time")
       ->check(NotEmpty);
   verb->add_flag("--parts", flags.parts, "Also the parts of runs that fan out");
   verb->add_option(

@@ -10,10 +10,10 @@ class NodeCommandsTest : public CliTest {
  protected:
   static json RunNodes() {
     return json::parse(R"({"run_id": "R1", "job_id": "sales", "state": "RUNNING", "nodes": [
-      {"id": "load", "job_id": "load-table", "run_id": "R2", "state": "FAILED", "blocked": false,
+      {"id": "load", "kind": "job", "job_id": "load-table", "run_id": "R2", "state": "FAILED", "blocked": false,
        "reason": "exit_code", "attempt": 2, "started_at": "2026-03-01T00:00:00.100000Z",
        "ended_at": "2026-03-01T00:00:02.000000Z", "exit_code": 3, "executor_id": "x", "after": []},
-      {"id": "report", "job_id": "report", "run_id": "R3", "state": "PENDING", "blocked": true,
+      {"id": "report", "kind": "job", "job_id": "report", "run_id": "R3", "state": "PENDING", "blocked": true,
        "reason": null, "attempt": 1, "started_at": null, "ended_at": null, "exit_code": null,
        "executor_id": null,
        "after": [{"node": "load", "on": "done", "if": null, "recovers": false, "verdict": "met"},
@@ -25,13 +25,14 @@ class NodeCommandsTest : public CliTest {
 TEST_F(NodeCommandsTest, NodesSayWhatTheyWaitFor) {
   Answer("GET /api/runs/R1/nodes", RunNodes());
   EXPECT_EQ(Run({"run", "nodes", "R1"}), 0) << err();
-  EXPECT_EQ(out(),
-            "NODE    STATE    JOB         RUN  ATTEMPT  STARTED               ENDED               "
-            "  EXIT  WHY\n"
-            "load    FAILED   load-table  R2   2        2026-03-01 00:00:00Z  2026-03-01 00:00:02Z"
-            "  3     exit_code\n"
-            "report  PENDING  report      R3   1        -                     -                   "
-            "  -     waits for repair\n");
+  EXPECT_EQ(
+      out(),
+      "NODE    KIND  STATE    JOB         RUN  ATTEMPT  STARTED               ENDED               "
+      "  EXIT  WHY\n"
+      "load    job   FAILED   load-table  R2   2        2026-03-01 00:00:00Z  2026-03-01 00:00:02Z"
+      "  3     exit_code\n"
+      "report  job   PENDING  report      R3   1        -                     -                   "
+      "  -     waits for repair\n");
   EXPECT_EQ(Run({"run", "nodes", "R1", "-o", "wide"}), 0);
   EXPECT_NE(out().find("load (done), repair (failure, if exit_code == 3, recovers)"),
             std::string::npos)
@@ -122,6 +123,29 @@ TEST_F(NodeCommandsTest, ASkipNamesItsNode) {
   EXPECT_EQ(Run({"run", "skip", "R1", "--node", "load"}), 5);
 }
 
+TEST_F(NodeCommandsTest, ADecisionNamesItsNode) {
+  json nodes = RunNodes();
+  nodes["nodes"][1]["kind"] = "approval";
+  nodes["nodes"][1]["job_id"] = nullptr;
+  nodes["nodes"][1]["blocked"] = false;
+  Answer("POST /api/runs/R1/nodes/report/decide", nodes);
+  EXPECT_EQ(Run({"run", "approve", "R1", "--node", "report"}), 0) << err();
+  EXPECT_EQ(SentBody(0), (json{{"decision", "approve"}}));
+  EXPECT_NE(out().find("waits for a decision"), std::string::npos) << out();
+  nodes["nodes"][1]["state"] = "FAILED";
+  nodes["nodes"][1]["decision"] = {{"decision", "refused"}, {"by", "ada"}};
+  Answer("POST /api/runs/R1/nodes/report/decide", nodes);
+  EXPECT_EQ(
+      Run({"run", "refuse", "R1", "--node", "report", "--reason", "wrong rows", "-o", "wide"}), 0)
+      << err();
+  EXPECT_EQ(SentBody(1), (json{{"decision", "refuse"}, {"reason", "wrong rows"}}));
+  EXPECT_NE(out().find("ada"), std::string::npos) << out();
+  EXPECT_EQ(Run({"run", "refuse", "R1", "--node", "report"}), 2) << "without a reason";
+  EXPECT_EQ(Run({"run", "approve", "R1"}), 2);
+  Answer("POST /api/runs/R1/nodes/load/decide", ProblemOf("not_open"), 409);
+  EXPECT_EQ(Run({"run", "approve", "R1", "--node", "load"}), 5);
+}
+
 TEST_F(NodeCommandsTest, ARetryChoosesNodes) {
   const auto body_of = [this](std::vector<std::string> flags) {
     Answer("POST /api/runs/R1/retry", RunShown("PENDING"), 202);
@@ -146,15 +170,16 @@ TEST_F(NodeCommandsTest, ADryRunHasNoIdempotencyKey) {
 
 TEST_F(NodeCommandsTest, AGraphIsATable) {
   Answer("GET /api/jobs/sales/graph", json::parse(R"({"job_id": "sales", "nodes": [
-      {"id": "load", "job_id": "load-table", "after": [], "trigger_rule": "all",
+      {"id": "load", "kind": "job", "job_id": "load-table", "after": [], "trigger_rule": "all",
        "allow_failure": false},
-      {"id": "report", "job_id": "report", "trigger_rule": 2, "allow_failure": true,
+      {"id": "report", "kind": "task", "job_id": null, "trigger_rule": {"succeeded": 2},
+       "allow_failure": true,
        "after": [{"node": "load", "on": "done", "if": null, "recovers": false}]}]})"));
   EXPECT_EQ(Run({"workflow", "graph", "sales"}), 0) << err();
   EXPECT_EQ(out(),
-            "NODE    JOB         AFTER        RULE  ALLOW FAILURE\n"
-            "load    load-table  -            all   false\n"
-            "report  report      load (done)  2     true\n");
+            "NODE    KIND  JOB         AFTER        RULE         ALLOW FAILURE\n"
+            "load    job   load-table  -            all          false\n"
+            "report  task  -           load (done)  2 succeeded  true\n");
 }
 
 }  // namespace
