@@ -9,7 +9,7 @@
 namespace carillon::sim {
 namespace {
 
-std::string Describe(const RunRow& row) {
+std::string DescribeNode(const RunRow& row) {
   return fmt::format("run {} {} attempt {}", EncodeRunId(row.key), Name(row.state), row.attempt);
 }
 
@@ -147,7 +147,8 @@ bool WorkflowsCheck::Fails(const View& view) {
 }
 
 std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before, const RunRow& after) {
-  if (after.kind != RunKind::kWorkflow) return "taken from its workflow run: " + Describe(after);
+  if (after.kind != RunKind::kWorkflow)
+    return "taken from its workflow run: " + DescribeNode(after);
   const auto place = NodePlaceOf(after.key);
   const auto view = ViewOf(place->workflow_run_no);
   if (!view) return std::nullopt;
@@ -158,23 +159,23 @@ std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before, con
     if (auto wrong = CheckBegin(view->entry.own, place->workflow_run_no)) return wrong;
     const memory::RunEntry* own = tables_.FindRun(view->entry.own);
     if (own->row.state != RunState::kRunning || own->row.cancel_requested) {
-      return "released although its workflow run does not run: " + Describe(after);
+      return "released although its workflow run does not run: " + DescribeNode(after);
     }
-    if (fate != Fate::kStart) return "released against the rules: " + Describe(after);
+    if (fate != Fate::kStart) return "released against the rules: " + DescribeNode(after);
     const auto active =
         std::count_if(view->nodes.begin(), view->nodes.end(), [](const memory::RunEntry* one) {
           return !IsFinal(one->row.state) && !IsBlocked(one->row);
         });
     if (active > view->definition.max_parallel) {
       return fmt::format("released as one of {}, max_parallel {}: {}", active,
-                         view->definition.max_parallel, Describe(after));
+                         view->definition.max_parallel, DescribeNode(after));
     }
   }
   if (!IsBlocked(before) || after.state != RunState::kSkipped) return std::nullopt;
   const End end = EndOf(*view->nodes[place->position]);
   const bool wrong = (end == End::kNotSelected && fate != Fate::kNotSelected) ||
                      (end == End::kUpstreamFailed && fate != Fate::kUpstreamFailed);
-  if (wrong) return "skipped against the rules: " + Describe(after);
+  if (wrong) return "skipped against the rules: " + DescribeNode(after);
   return std::nullopt;
 }
 
@@ -230,17 +231,17 @@ std::optional<std::string> WorkflowsCheck::NodeMade(const RunRow& node) const {
   if (!own) return std::nullopt;
   const auto wanted = tables_.FindRun(*own)->row.flags & run_flag::kBackground;
   if ((node.flags & run_flag::kBackground) == wanted) return std::nullopt;
-  return "has another origin than its workflow run: " + Describe(node);
+  return "has another origin than its workflow run: " + DescribeNode(node);
 }
 
 std::optional<std::string> WorkflowsCheck::OwnWritten(const View& view, const RunRow& after) const {
   if (after.state != RunState::kCompleted && after.state != RunState::kFailed) return std::nullopt;
   const bool open = std::any_of(view.nodes.begin(), view.nodes.end(),
                                 [](const auto* node) { return !IsFinal(node->row.state); });
-  if (open) return "ended before its nodes: " + Describe(after);
+  if (open) return "ended before its nodes: " + DescribeNode(after);
   if (auto wrong = CheckBegin(after.key, view.entry.run.no)) return wrong;
   if (Fails(view) != (after.state == RunState::kFailed)) {
-    return "ended against the rules: " + Describe(after);
+    return "ended against the rules: " + DescribeNode(after);
   }
   return std::nullopt;
 }
