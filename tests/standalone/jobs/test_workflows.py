@@ -95,11 +95,12 @@ class WorkflowsTest(WorkflowCase):
         self.assertEqual(self.states(runs["etl"])["repair"], "SKIPPED")
         self.assertEqual(self.states(runs["deploy"])["rollback"], "SKIPPED")
         report = runs["monthly-report"]
-        self.ends(report, "FAILED")
-        cli(self.server, "run", "retry", report, "--skip", "approval", "--reason", "seen")
-        wait_until(lambda: self.run_of(report)["state"] == "COMPLETED", SECONDS, "the approved report")
-        self.assertEqual(self.states(report), {"build": "COMPLETED", "approval": "SKIPPED", "send": "COMPLETED"})
-        self.assertIn("skipped_by_hand", cli(self.server, "run", "nodes", report)[1])
+        wait_until(lambda: "approval" in cli(self.server, "run", "list", "--waiting", "approval")[1], SECONDS, "the question")
+        self.assertIn("waits for a decision", cli(self.server, "run", "nodes", report)[1])
+        self.assertEqual(self.states(report)["send"], "PENDING")
+        cli(self.server, "run", "approve", report, "--node", "approval", "--reason", "seen")
+        self.ends(report, "COMPLETED")
+        self.assertEqual(set(self.states(report).values()), {"COMPLETED"})
 
 
 if __name__ == "__main__":

@@ -1307,9 +1307,9 @@ export interface components {
       allowed_actions: ('discard' | 'retry')[];
     } & components['schemas']['DeadLetter'];
     /** @enum {string} */
-    NoticeKind: 'failed' | 'missed' | 'late' | 'recovered' | 'job_paused' | 'shed';
+    NoticeKind: 'failed' | 'missed' | 'late' | 'recovered' | 'job_paused' | 'shed' | 'approval';
     /** @enum {string} */
-    JobNoticeKind: 'failed' | 'missed' | 'late' | 'recovered' | 'job_paused';
+    JobNoticeKind: 'failed' | 'missed' | 'late' | 'recovered' | 'job_paused' | 'approval';
     /** @enum {string} */
     DeliveryChannel: 'webhook' | 'mail';
     /** @enum {string} */

@@ -117,6 +117,7 @@ export const NOTICE_KINDS: readonly NoticeKind[] = [
   'recovered',
   'job_paused',
   'shed',
+  'approval',
 ];
 // Those that a job can choose.
 export type JobNoticeKind = Schemas['JobNoticeKind'];
@@ -126,6 +127,7 @@ export const JOB_NOTICE_KINDS: readonly JobNoticeKind[] = [
   'late',
   'recovered',
   'job_paused',
+  'approval',
 ];
 export type Overload = NonNullable<SystemStatus['overload']>;
 

@@ -96,6 +96,7 @@ export const en = {
   'notice.late': 'Run late',
   'notice.recovered': 'Job recovered',
   'notice.job_paused': 'Job paused after failures',
+  'notice.approval': 'Approval needed',
   'notice.shed': 'Overload: runs skipped',
   'tell.fact': 'Notifications',
   'tell.to': 'Recipients: {{whom}}',

@@ -94,6 +94,7 @@ export const zhCN: TwinOf<typeof en> = {
   'notice.late': '运行延迟',
   'notice.recovered': '任务恢复正常',
   'notice.job_paused': '任务因连续失败而暂停',
+  'notice.approval': '等待审批',
   'notice.shed': '过载：跳过运行',
   'tell.fact': '通知',
   'tell.to': '接收方：{{whom}}',
