@@ -86,8 +86,6 @@ inline constexpr std::array kNewFields = {
     NewField{"waits_for", kFanOutMigration, &WaitsForOthers},
     NewField{"events", kFanOutMigration, &UsesEvents},
     NewField{"workflow", kFanOutMigration, &UsesNewNodes},
-    NewField{"presume_dead_s", kFanOutMigration,
-             [](const JobDefinition& job) { return job.presume_dead_s > 0; }},
     // Of a concurrency group, not of a job: the routes of groups ask themselves.
     NewField{"per_s", kFanOutMigration, [](const JobDefinition&) { return false; }},
 };
