@@ -44,6 +44,18 @@ TEST(ApplyOrderTest, JobsComeAfterThoseForWhichTheyWait) {
   EXPECT_EQ(UpstreamFirst(json::array({waiting, Job("b", {"a"}), Job("a")})), (Order{2, 1, 0}));
 }
 
+TEST(ApplyOrderTest, NodesWithoutAJobOrderNothing) {
+  json workflow = Job("c");
+  workflow["workflow"]["nodes"] = json::parse(
+      R"([{"id": "a", "task": "x"}, {"id": "b", "approval": {}}, {"id": "d", "job": "z"}])");
+  EXPECT_EQ(UpstreamFirst(json::array({workflow, Job("a"), Job("z"), json{{"job_id", ""}}})),
+            (Order{1, 2, 3, 0}));
+  JobDefinition definition;
+  definition.workflow.emplace().nodes = {{.id = "a", .task = TaskBox(JobDefinition{})},
+                                         {.id = "b", .approval = Approval{}}};
+  EXPECT_TRUE(JobsBefore(definition).empty());
+}
+
 TEST(ApplyOrderTest, JobsThatNeedNoneOfTheListStandTogether) {
   EXPECT_EQ(UpstreamFirst(json::array({Job("a"), Job("b", {"a"}), Job("c"), Job("d", {"c", "b"}),
                                        Job("e", {"c"}), Job("f")})),
