@@ -51,22 +51,47 @@ inline NodeRow Failed(int exit_code = 1) {
 }
 inline NodeRow Skipped(std::string_view why) { return Row(RunState::kSkipped, std::string(why)); }
 
-// "release a, skip b not_selected; COMPLETED"
+inline WorkflowNode Finally(std::string id, std::vector<WorkflowEdge> after = {}) {
+  WorkflowNode node = Node(std::move(id), std::move(after));
+  node.is_finally = true;
+  return node;
+}
+inline WorkflowNode Gate(std::string id, Approval approval = {},
+                         std::vector<WorkflowEdge> after = {}) {
+  return {.id = std::move(id), .approval = std::move(approval), .after = std::move(after)};
+}
+inline WorkflowNode Waits(std::string id, NodeWait wait, std::vector<WorkflowEdge> after = {}) {
+  return {.id = std::move(id), .wait = std::move(wait), .after = std::move(after)};
+}
+
+inline NodeRow Opened(WallTime until = WallTime{}) {
+  return {.blocked = false, .opened = true, .until = until};
+}
+
+// "release a, skip b not_selected, finish c FAILED refused; COMPLETED"
 inline std::string StepText(const WorkflowGraph& graph, const NodeRows& rows,
-                            WorkflowCause cause = WorkflowCause::kNone) {
-  const WorkflowStep step = StepWorkflow(graph, rows, {.cause = cause});
-  std::string text;
+                            const StepFacts& facts) {
+  const WorkflowStep step = StepWorkflow(graph, rows, facts);
+  std::string text = step.finally_begins ? "finally begins" : "";
   for (const NodeDecision& decision : step.decisions) {
-    constexpr std::array<std::string_view, 4> kVerbs{"release", "skip", "cancel", "stop"};
+    constexpr std::array<std::string_view, 6> kVerbs{"release", "skip", "cancel",
+                                                     "stop",    "open", "finish"};
     if (!text.empty()) text += ", ";
     text += kVerbs.at(static_cast<size_t>(decision.action));
     text += " " + graph.node(decision.position).id;
     if (!decision.reason.empty()) text += " " + std::string(decision.reason);
+    if (decision.action != NodeAction::kFinish) continue;
+    text += " " + std::string(Name(decision.result.state));
+    if (!decision.result.reason.empty()) text += " " + decision.result.reason;
   }
   if (!step.end) return text;
   text += (text.empty() ? "" : "; ") + std::string(Name(step.end->state));
   for (const size_t position : step.end->failures) text += " " + graph.node(position).id;
   return text;
+}
+inline std::string StepText(const WorkflowGraph& graph, const NodeRows& rows,
+                            WorkflowCause cause = WorkflowCause::kNone) {
+  return StepText(graph, rows, StepFacts{.cause = cause});
 }
 
 }  // namespace carillon::test
