@@ -431,7 +431,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "false",
        .help = "Lets notifications, and the mail password, cross the network without TLS."},
       {.name = "notify.on",
-       .fallback = "failed,missed,late,recovered,job_paused,shed",
+       .fallback = "failed,missed,late,recovered,job_paused,shed,approval",
        .help = "Events that are notified when a job does not choose."},
       {.name = "notify.late_after_s",
        .type = kInteger,

@@ -42,9 +42,10 @@ Result<NoticeKind> ParseNoticeKind(std::string_view text) {
   for (const NoticeKind kind : kKinds) {
     if (Name(kind) == text) return kind;
   }
-  return {ErrorCode::kInvalid,
-          fmt::format("'{}' is not one of failed, missed, late, recovered, job_paused, shed",
-                      text.substr(0, 64))};
+  return {
+      ErrorCode::kInvalid,
+      fmt::format("'{}' is not one of failed, missed, late, recovered, job_paused, shed, approval",
+                  text.substr(0, 64))};
 }
 
 Result<std::vector<NoticeKind>> ParseNoticeKinds(std::string_view list) {
@@ -115,7 +116,9 @@ Duration LateNoticeAfter(const NotifyRules& rules, const NotifyDefaults& default
 
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now) {
-  if (kind == NoticeKind::kRecovered || memory.told == WallTime{}) return NoticeVerdict::kTell;
+  // Somebody must answer the question of an approval.
+  const bool always = kind == NoticeKind::kRecovered || kind == NoticeKind::kApproval;
+  if (always || memory.told == WallTime{}) return NoticeVerdict::kTell;
   if (memory.recovered) repeat_after = std::min(repeat_after, kFlappingNoticeEvery);
   return now - memory.told >= repeat_after ? NoticeVerdict::kTell : NoticeVerdict::kHoldBack;
 }

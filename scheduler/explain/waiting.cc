@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "common/domain/job/job_types.h"
+#include "common/domain/nodes/run_definition.h"
 #include "common/domain/schedule/explain.h"
 #include "common/domain/selector.h"
 #include "scheduler/explain/upstream_answers.h"
@@ -180,6 +181,44 @@ Waiting WaitsForASlot(const WaitingEvidence& evidence) {
   return {"slot", detail + ".", evidence.place};
 }
 
+// "user-1, user-2 and 3 more"
+std::string NamesOf(const std::vector<std::string>& users) {
+  const size_t shown = std::min(users.size(), kNamesShown);
+  std::string names =
+      fmt::format("{}", fmt::join(users.begin(), users.begin() + static_cast<long>(shown), ", "));
+  if (users.size() > shown) names += fmt::format(" and {} more", users.size() - shown);
+  return names;
+}
+
+Waiting WaitsForADecision(const WaitingEvidence& evidence) {
+  std::string detail = fmt::format("Waits for a decision since {}.", ReadableTime(evidence.opened));
+  const std::optional<Approval>& approval = evidence.approval;
+  if (evidence.until != WallTime{}) {
+    const bool approves = approval && approval->approves_on_timeout;
+    detail += fmt::format(" Without one it is {} at {}{}.", approves ? "approved" : "refused",
+                          ReadableTime(evidence.until),
+                          evidence.cluster_paused ? ", later by the pause of the cluster" : "");
+  }
+  if (!approval) return {"approval", std::move(detail)};
+  detail += approval->by.empty() ? " Everybody who may run the workflow may decide."
+                                 : fmt::format(" May be decided by {}.", NamesOf(approval->by));
+  return {"approval", std::move(detail)};
+}
+
+// The definition that the run executes, or its approval.
+void ReadDefinition(JobDefinition of_version, WaitingEvidence& evidence) {
+  const RunRow& row = evidence.row;
+  const std::optional<size_t> position = NodePositionOf(row.key);
+  if (IsOpenedNode(row.due)) {
+    const bool has_node =
+        of_version.workflow && position && *position < of_version.workflow->nodes.size();
+    if (has_node) evidence.approval = of_version.workflow->nodes[*position].approval;
+    return;
+  }
+  auto resolved = DefinitionForRun(std::move(of_version), row.job_no, position, row.rules);
+  if (resolved.ok()) evidence.definition = std::move(*resolved);
+}
+
 bool IsQueued(const RunRow& row) { return row.state == RunState::kPending && row.due == kQueued; }
 
 // nullopt: the policy of the job has no slots any more, or the job is deleted or unreadable.
@@ -221,6 +260,10 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (evidence.row.due == kBlocked) {
     return Waiting{"upstream", "The run waits for other nodes of its workflow run."};
   }
+  if (evidence.row.due == kUndecided) return WaitsForADecision(evidence);
+  if (evidence.row.due == kTimed) {
+    return Waiting{"time", fmt::format("Waits until {}.", ReadableTime(evidence.until))};
+  }
   const bool queued = IsQueued(evidence.row);
   if (!queued && !IsDue(evidence)) {
     return Waiting{"not_due", fmt::format("Due at {}.", ReadableTime(evidence.row.due))};
@@ -257,13 +300,15 @@ Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, Waiti
     } else {
       CARILLON_ASSIGN_OR_RETURN(evidence.slots, ReadSlots(stores, job_id));
     }
-  } else if (IsDue(evidence)) {
+  } else if (IsDue(evidence) || evidence.row.due == kUndecided) {
     const int64_t version = evidence.row.def_version;
     auto found = stores.jobs.ListVersions(job_id, version + 1, 1);
     if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
-    if (found.ok() && !found->empty() && found->front().version == version) {
-      evidence.definition = std::move(found->front().definition);
+    if (found.ok() && !found->empty() && found->front().version == version &&
+        found->front().definition) {
+      ReadDefinition(*std::move(found->front().definition), evidence);
     }
+    if (!IsDue(evidence)) return DecideWaiting(evidence);
     CARILLON_ASSIGN_OR_RETURN(evidence.executors, stores.executors.ListExecutors());
     for (ExecutorRecord& executor : evidence.executors) {
       executor = stores.live.Latest(std::move(executor));

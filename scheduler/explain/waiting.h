@@ -37,11 +37,16 @@ struct WaitingEvidence {
   std::optional<SlotUse> slots = {};     // nullopt: unknown, or the job has no limit any more
   std::optional<Group> group = {};       // in whose queue the run is
   std::string upstream = {};             // what it waits for of other jobs, in sentences
+  // Of an open node: since when, and when it ends by itself; zero = never (RunDetail::until).
+  WallTime opened = WallTime{};
+  WallTime until = WallTime{};
+  std::optional<Approval> approval = {};  // of its node; nullopt: it is none, or cannot be read
 };
 
 struct Waiting {
-  // paused, not_due, cluster_paused, upstream_run, upstream, slot, group, unreadable, no_executor,
-  // pinned_unknown, no_match, no_feature, no_handler, away, no_room, queued.
+  // paused, not_due, cluster_paused, upstream_run, upstream, approval, time, slot, group,
+  // unreadable, no_executor, pinned_unknown, no_match, no_feature, no_handler, away, no_room,
+  // queued.
   std::string_view code;
   std::string detail;                    // a sentence; several of upstream_run
   std::optional<QueuePlace> place = {};  // only with codes slot and group

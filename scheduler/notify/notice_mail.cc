@@ -9,6 +9,7 @@
 #include "common/domain/results/exit_code.h"
 #include "common/domain/run/streak.h"
 #include "common/wire/base64.h"
+#include "common/wire/json/notice_json.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -46,7 +47,7 @@ std::string SentenceOf(const OpenNotice& open) {
       return fmt::format("Job {} was paused: {}. It starts nothing until somebody resumes it.",
                          open.job_id.value(), StreakSentence(notice.fires));
     case NoticeKind::kApproval:
-      return fmt::format("A workflow run of job {} waits for a decision.", open.job_id.value());
+      return fmt::format("A run of the workflow {} waits for a decision.", open.job_id.value());
     case NoticeKind::kShed:
       return fmt::format(
           "Due runs wait too long (overload.levels), so those of low priority are skipped; a run "
@@ -73,6 +74,16 @@ size_t WordBytes(const std::string& text, size_t from) {
 
 void AddLine(std::string& text, std::string_view name, const std::string& value) {
   if (!value.empty()) text += fmt::format("{:<12}{}\n", name, value);
+}
+
+void AddApproval(std::string& text, const RunDetail& run) {
+  if (run.node) {
+    AddLine(text, "Node", run.node->node);
+    AddLine(text, "Workflow", EncodeRunId(run.node->workflow_run));
+  }
+  if (run.until != WallTime{}) AddLine(text, "Expires", FormatRfc3339(run.until));
+  const std::string message = ApprovalMessageOf(run);
+  if (!message.empty()) text += "\n" + message + "\n";
 }
 
 }  // namespace
@@ -123,7 +134,9 @@ std::string TextOf(const OpenNotice& open, const std::string& link) {
     AddLine(text, "Attempts", std::to_string(TriesOf(notice)));
   }
   AddLine(text, "Reason", notice.reason);
-  if (open.run) {
+  if (open.run && notice.kind == NoticeKind::kApproval) {
+    AddApproval(text, *open.run);
+  } else if (open.run) {
     if (open.run->result.exit_code) {
       AddLine(text, "Exit code", ExitCodeText(*open.run->result.exit_code));
     }

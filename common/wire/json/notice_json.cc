@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon {
@@ -30,6 +31,13 @@ void DescribeRun(const OpenNotice& open, json& data) {
   data["end_time"] = TimeOrNothing(result.ended);
 }
 
+void DescribeApproval(const RunDetail& run, json& data) {
+  data["node"] = run.node ? json(run.node->node) : json(nullptr);
+  data["workflow_run_id"] = run.node ? json(EncodeRunId(run.node->workflow_run)) : json(nullptr);
+  data["message"] = ApprovalMessageOf(run);
+  data["expires_at"] = TimeOrNothing(run.until);
+}
+
 void DescribeGap(const Notice& notice, json& data) {
   data["schedule_id"] = notice.key.schedule_id.value();
   data["from"] = FormatRfc3339(notice.key.fire);
@@ -53,6 +61,13 @@ std::string_view TypeOf(NoticeKind kind) {
   return "unknown";
 }
 
+std::string ApprovalMessageOf(const RunDetail& run) {
+  const auto given = GivenFromText(run.parameters_json);
+  if (!given.ok()) return {};
+  const auto message = given->values.find("message");
+  return message == given->values.end() ? std::string() : ParameterText(message->second);
+}
+
 std::string NoticeToText(const OpenNotice& open, const std::string& link) {
   json data = {{"job_id", open.job_id.value()}, {"job_name", open.job_name}};
   if (open.notice.kind == NoticeKind::kMissed) {
@@ -60,6 +75,8 @@ std::string NoticeToText(const OpenNotice& open, const std::string& link) {
   } else {
     DescribeRun(open, data);
     if (open.notice.kind == NoticeKind::kJobPaused) data["failures"] = open.notice.fires;
+    const bool asks = open.notice.kind == NoticeKind::kApproval && open.run;
+    if (asks) DescribeApproval(*open.run, data);
   }
   data["held_back"] = open.memory.held_back;
   data["link"] = TextOrNothing(link);

@@ -162,17 +162,20 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
 Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   if (run.row.state != RunState::kPending) return json(nullptr);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(
-      const auto waiting,
-      ExplainWaiting({.jobs = call.stores.jobs,
-                      .executors = call.stores.executors,
-                      .queues = call.stores.queues,
-                      .groups = call.stores.groups,
-                      .upstream = call.stores.upstream,
-                      .firing = call.stores.firing,
-                      .live = LiveExecutors(call.api.status.Read())},
-                     {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
-                     run.job_id));
+  CARILLON_ASSIGN_OR_RETURN(const auto waiting,
+                            ExplainWaiting({.jobs = call.stores.jobs,
+                                            .executors = call.stores.executors,
+                                            .queues = call.stores.queues,
+                                            .groups = call.stores.groups,
+                                            .upstream = call.stores.upstream,
+                                            .firing = call.stores.firing,
+                                            .live = LiveExecutors(call.api.status.Read())},
+                                           {.now = now,
+                                            .row = run.row,
+                                            .cluster_paused = call.api.settings.paused(),
+                                            .opened = run.result.started,
+                                            .until = run.until},
+                                           run.job_id));
   if (!waiting) return json(nullptr);
   json shown = {{"code", waiting->code}, {"detail", waiting->detail}};
   if (waiting->place) {

@@ -159,18 +159,20 @@ Reply WhyJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(evidence.run, RunAt(call, id, *at, now));
   if (evidence.run) {
     CARILLON_ASSIGN_OR_RETURN(const WallTime later, call.api.cluster_now());
-    CARILLON_ASSIGN_OR_RETURN(
-        const auto waiting,
-        ExplainWaiting(
-            {.jobs = call.stores.jobs,
-             .executors = call.stores.executors,
-             .queues = call.stores.queues,
-             .groups = call.stores.groups,
-             .upstream = call.stores.upstream,
-             .firing = call.stores.firing,
-             .live = LiveExecutors(call.api.status.Read())},
-            {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
-            evidence.run->job_id));
+    CARILLON_ASSIGN_OR_RETURN(const auto waiting,
+                              ExplainWaiting({.jobs = call.stores.jobs,
+                                              .executors = call.stores.executors,
+                                              .queues = call.stores.queues,
+                                              .groups = call.stores.groups,
+                                              .upstream = call.stores.upstream,
+                                              .firing = call.stores.firing,
+                                              .live = LiveExecutors(call.api.status.Read())},
+                                             {.now = later,
+                                              .row = evidence.run->row,
+                                              .cluster_paused = call.api.settings.paused(),
+                                              .opened = evidence.run->result.started,
+                                              .until = evidence.run->until},
+                                             evidence.run->job_id));
     if (waiting) evidence.run_waits_for = waiting->detail;
     auto given = GivenFromText(evidence.run->parameters_json);
     if (given.ok()) evidence.event = std::move(given->event);

@@ -45,6 +45,7 @@ TEST(NoticeTest, OneOfAKindIsToldInATime) {
   EXPECT_EQ(DecideNotice(NoticeKind::kFailed, memory, 1h, kT + 1h - 1us), NoticeVerdict::kHoldBack);
   EXPECT_EQ(DecideNotice(NoticeKind::kFailed, memory, 1h, kT + 1h), NoticeVerdict::kTell);
   EXPECT_EQ(DecideNotice(NoticeKind::kRecovered, memory, 1h, kT + 1s), NoticeVerdict::kTell);
+  EXPECT_EQ(DecideNotice(NoticeKind::kApproval, memory, 1h, kT + 1s), NoticeVerdict::kTell);
   EXPECT_EQ(DecideNotice(NoticeKind::kLate, memory, Duration::zero(), kT), NoticeVerdict::kTell);
 }
 

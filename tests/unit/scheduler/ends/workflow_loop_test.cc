@@ -169,6 +169,55 @@ TEST_F(WorkflowLoopTest, EndsOfNodesLeadToTheEndOfTheRun) {
   EXPECT_EQ(metrics_.counter("carillon_workflow_runs_total", "FAILED").value(), 1u);
 }
 
+// Nobody wakes the loop for an end that is a matter of time.
+TEST_F(WorkflowLoopTest, OpenNodesEndWhenTheirTimeHasComeAndTheRunGoesOn) {
+  JobDefinition job;
+  job.type = JobType::kWorkflow;
+  job.workflow = WorkflowDefinition{
+      .nodes = {
+          {.id = "pause", .wait = NodeWait{.for_s = 60}},
+          {.id = "gate", .approval = Approval{.timeout_s = 120}, .after = {{.node = "pause"}}}}};
+  const RunKey key = Begun(CreateJob("flow", job));
+  Step();
+  EXPECT_EQ(NodeRowOf(key, 0).due, kTimed);
+  EXPECT_TRUE(started_.empty()) << "nothing is dispatched";
+  StepFor(57s);
+  EXPECT_EQ(NodeRowOf(key, 0).state, RunState::kPending);
+  StepFor(13s);
+  EXPECT_EQ(NodeRowOf(key, 0).state, RunState::kCompleted);
+  EXPECT_EQ(NodeRowOf(key, 1).due, kUndecided);
+  StepFor(100s);
+  EXPECT_EQ(StateOf(key), RunState::kRunning);
+  StepFor(30s);
+  EXPECT_EQ(NodeRowOf(key, 1).state, RunState::kFailed);
+  EXPECT_EQ(StateOf(key), RunState::kFailed);
+  EXPECT_TRUE(started_.empty());
+}
+
+// Its begin is judged by the rules that the run had when it was offered.
+TEST_F(WorkflowLoopTest, ANestedRunEndsByTheTimeoutOfItsNode) {
+  CreateFlow("inner");  // its own timeout is a minute
+  JobDefinition outer;
+  outer.type = JobType::kWorkflow;
+  outer.workflow = WorkflowDefinition{
+      .nodes = {{.id = "n", .job = JobId("inner"), .rules = {.timeout_s = 300}}}};
+  const RunKey key = Begun(CreateJob("outer", outer));
+  Step();
+  const RunRow row = NodeRowOf(key, 0);
+  ASSERT_TRUE(IsTime(row.due));
+  DueWorkflow stale{ToPendingRun(row, EpochOf(row.segment))};
+  stale.run.extras = nullptr;
+  ASSERT_TRUE(loop_.Add(stale).ok());
+  Step();
+  EXPECT_EQ(StateOf(row.key), RunState::kPending);
+  ASSERT_TRUE(loop_.Add({ToPendingRun(row, EpochOf(row.segment))}).ok());
+  Step();
+  ASSERT_EQ(StateOf(row.key), RunState::kRunning);
+  const Duration left = View(row.key).deadline - clock_.Wall();
+  EXPECT_GT(left, 290s);
+  EXPECT_LE(left, 300s);
+}
+
 TEST_F(WorkflowLoopTest, ARunThatIsOfferedTwiceBeginsOnce) {
   const StoredJob flow = CreateFlow("flow");
   const DueWorkflow due = Due(flow);

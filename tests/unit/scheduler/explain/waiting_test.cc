@@ -38,6 +38,8 @@ class WaitingTest : public ::testing::Test {
   std::optional<scheduler::SlotUse> slots_;
   std::optional<Group> group_;
   std::string upstream_;
+  WallTime until_ = WallTime{};
+  std::optional<Approval> approval_;
 
  private:
   std::optional<scheduler::Waiting> Look() {
@@ -49,9 +51,35 @@ class WaitingTest : public ::testing::Test {
                           .place = place_,
                           .slots = slots_,
                           .group = group_,
-                          .upstream = upstream_});
+                          .upstream = upstream_,
+                          .opened = kNow - 1h,
+                          .until = until_,
+                          .approval = approval_});
   }
 };
+
+TEST_F(WaitingTest, AnOpenNodeSaysWhoMayDecideAndWhatHappensWithoutThem) {
+  row_.due = kUndecided;
+  EXPECT_EQ(Code(), "approval");
+  const std::string since = "Waits for a decision since " + ReadableTime(kNow - 1h) + ".";
+  EXPECT_EQ(Detail(), since);
+  approval_ = Approval{};
+  EXPECT_EQ(Detail(), since + " Everybody who may run the workflow may decide.");
+  until_ = kNow + 2h;
+  approval_->by = {"user-1", "user-2"};
+  EXPECT_EQ(Detail(), since + " Without one it is refused at " + ReadableTime(until_) +
+                          ". May be decided by user-1, user-2.");
+  approval_->approves_on_timeout = true;
+  approval_->by = {"a", "b", "c", "d"};
+  cluster_paused_ = true;
+  EXPECT_EQ(Code(), "approval") << "people may decide during a pause";
+  EXPECT_EQ(Detail(), since + " Without one it is approved at " + ReadableTime(until_) +
+                          ", later by the pause of the cluster. May be decided by a, b, c and 1 "
+                          "more.");
+  row_.due = kTimed;
+  EXPECT_EQ(Code(), "time");
+  EXPECT_EQ(Detail(), "Waits until " + ReadableTime(until_) + ".");
+}
 
 TEST_F(WaitingTest, OnlyWhatIsPendingWaits) {
   row_.state = RunState::kRunning;

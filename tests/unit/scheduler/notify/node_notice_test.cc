@@ -16,6 +16,7 @@ TEST(NodeNoticeTest, FailuresOfNodesAreToldWithTheirWorkflow) {
   EXPECT_TRUE(IsToldWithItsWorkflow(NoticeOf(node)));
   EXPECT_FALSE(IsToldWithItsWorkflow(NoticeOf({.schedule_id = ScheduleId(7)})));
   EXPECT_FALSE(IsToldWithItsWorkflow(NoticeOf(node, NoticeKind::kLate)));
+  EXPECT_FALSE(IsToldWithItsWorkflow(NoticeOf(node, NoticeKind::kApproval))) << "somebody must act";
 }
 
 TEST(NodeNoticeTest, SettingsOfTheNodesJobCount) {

@@ -55,6 +55,29 @@ TEST(NoticeMailTest, LinesOfTheBodyAreShort) {
   }
 }
 
+TEST(NoticeMailTest, AnApprovalIsToldWithItsQuestion) {
+  OpenNotice open{.notice = {.kind = NoticeKind::kApproval,
+                             .key = {kT0, ScheduleId(9), 0},
+                             .state = RunState::kPending},
+                  .job_id = JobId("nightly"),
+                  .job_name = "Nightly"};
+  RunDetail run;
+  run.node = NodeOrigin{.workflow_run = {kT0, ScheduleId(3)}, .node = "gate"};
+  run.until = kT0 + 1h;
+  run.parameters_json = R"({"message":"12 rows; publish?"})";
+  open.run = run;
+  EXPECT_EQ(SubjectOf(open), "[Carillon] Approval: Nightly");
+  const std::string text = TextOf(open, "http://h/runs/x");
+  EXPECT_EQ(text.substr(0, text.find('\n')), "A run of the workflow nightly waits for a decision.");
+  for (const std::string& part :
+       {std::string("Node        gate\n"),
+        "Workflow    " + EncodeRunId({kT0, ScheduleId(3)}) + "\n",
+        std::string("Expires     2026-03-01T01:00:00.000000Z\n"),
+        std::string("\n12 rows; publish?\n"), std::string("\nhttp://h/runs/x\n")}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
 TEST(NoticeMailTest, TheTextSaysWhatIsKnown) {
   OpenNotice open{.notice = {.kind = NoticeKind::kFailed,
                              .key = {kT0, ScheduleId(3), 0},

@@ -55,6 +55,31 @@ TEST(NoticeJsonTest, TellsWhatARunIsAboutAndNothingItHolds) {
                                        {"link", "http://h/runs/x"}}}}));
 }
 
+TEST(NoticeJsonTest, AnApprovalSaysWhatIsAskedAndUntilWhen) {
+  OpenNotice open = FailedNotice();
+  open.notice.kind = NoticeKind::kApproval;
+  open.notice.state = RunState::kPending;
+  open.run->row.executor = {};
+  open.run->result = {.started = kNoticeFire + 1s};
+  open.run->node = NodeOrigin{.workflow_run = {kNoticeFire, ScheduleId(3)}, .node = "gate"};
+  open.run->until = kNoticeFire + 1h;
+  open.run->parameters_json = R"({"message":"12 rows; publish?","$untrusted":["message"]})";
+  const json told = json::parse(NoticeToText(open, "http://h/runs/x"));
+  EXPECT_EQ(told["type"], "run.approval");
+  const json& data = told["data"];
+  EXPECT_EQ(data["node"], "gate");
+  EXPECT_EQ(data["workflow_run_id"], EncodeRunId({kNoticeFire, ScheduleId(3)}));
+  EXPECT_EQ(data["message"], "12 rows; publish?");
+  EXPECT_EQ(data["expires_at"], "2026-03-01T01:00:00.000000Z");
+  EXPECT_EQ(data["state"], "PENDING");
+  open.run->until = WallTime{};
+  open.run->parameters_json = "no JSON";
+  const json unknown = json::parse(NoticeToText(open, ""))["data"];
+  EXPECT_EQ(unknown["message"], "");
+  EXPECT_EQ(unknown["expires_at"], nullptr);
+  EXPECT_FALSE(json::parse(NoticeToText(FailedNotice(), ""))["data"].contains("message"));
+}
+
 TEST(NoticeJsonTest, ATryThatWasSkippedIsNotCounted) {
   OpenNotice open = FailedNotice();
   open.notice.state = RunState::kSkipped;
