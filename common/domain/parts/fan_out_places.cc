@@ -56,7 +56,11 @@ Places PlacesOf(const JobDefinition& job, const std::vector<FanOutHost>& hosts, 
   if (job.broadcast) return BroadcastPlaces(hosts, needs, now);
   if (!job.shards) return FixedPlaces(1);
   if (!job.shards->total_from.empty()) return NoTotal("it was not rendered");
-  if (!job.shards->alive) return FixedPlaces(static_cast<size_t>(job.shards->total));
+  if (!job.shards->alive) {
+    // Of a mapped node whose list is empty; no job has this number.
+    if (job.shards->total == 0) return {.refusal = reason::kZeroShards};
+    return FixedPlaces(static_cast<size_t>(job.shards->total));
+  }
   return AlivePlaces(hosts, needs, static_cast<size_t>(job.shards->max), now);
 }
 

@@ -282,8 +282,10 @@ TYPED_TEST(NodeContract, ADecisionIsAnsweredOnce) {
 
 TYPED_TEST(NodeContract, AWaitEndsAtItsTime) {
   NodeDriver s = this->node_driver();
-  const RunKey key = s.Begun(
-      s.CreateFlow(s.Flow({s.Wait("w", {.until = "06:30"}), s.Task("b", {{.node = "w"}})})), kT0);
+  JobDefinition definition =
+      s.Flow({s.Wait("w", {.until = "06:30"}), s.Task("b", {{.node = "w"}})});
+  definition.timeout_s = 86'400;
+  const RunKey key = s.Begun(s.CreateFlow(definition), kT0);
   const RunDetail open = s.NodeOf(key, "w").detail;
   EXPECT_EQ(open.row.due, kTimed);
   EXPECT_EQ(open.until, kT0 + 6h + 30min);

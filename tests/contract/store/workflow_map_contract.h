@@ -161,17 +161,26 @@ TYPED_TEST(MapContract, ARetryMayHaveAnotherList) {
   EXPECT_EQ(this->Part(s, own, 0).attempt, 2);
 }
 
-TYPED_TEST(MapContract, PartsAreRetriedWithTheirItems) {
+TYPED_TEST(MapContract, ARetryOfTheNodeKeepsItsItems) {
   NodeDriver s = this->node_driver();
-  const RunKey key = s.Begun(s.CreateFlow(this->Flow()), kT0);
-  const RunRow own = this->Mapped(s, key, R"(["x","y"])", kT0 + 1s);
+  JobDefinition definition = this->Flow();
+  definition.workflow->nodes[1].allow_failure = false;
+  const RunKey key = s.Begun(s.CreateFlow(definition), kT0);
+  RunRow own = this->Mapped(s, key, R"(["x","y"])", kT0 + 1s);
+  const RunRow before = own;
+  const std::string items = s.Get(own.key).parameters_json;
   this->End(s, own, 0, RunState::kFailed, {}, kT0 + 2s);
-  EXPECT_OK(s.runs.RetryRun({.key = own.key}, {.now = kT0 + 3s}));
-  const RunRow part = this->Part(s, own, 0);
-  EXPECT_EQ(part.state, RunState::kPending);
-  EXPECT_EQ(part.attempt, 2);
-  EXPECT_EQ(part.rules, own.rules);
-  EXPECT_EQ(s.Get(own.key).row.shard_total, 2u);
+  this->End(s, own, 1, RunState::kCompleted, {}, kT0 + 2s);
+  this->Look(s, own, s.fence, kT0 + 3s);
+  EXPECT_EQ(s.Steps(kT0 + 3s).ended, RunState::kFailed);
+  EXPECT_OK(s.runs.RetryRun({.key = key}, {.now = kT0 + 4s}));
+  s.ExpectBegin(key, kT0 + 4s);
+  s.Steps(kT0 + 4s);
+  EXPECT_EQ(s.Get(own.key).parameters_json, items);
+  own = this->Begin(s, s.RowOf(key, "map"), {}, s.fence, kT0 + 5s);
+  EXPECT_EQ(own.rules, before.rules);
+  EXPECT_EQ(this->States(s, own), std::vector<RunState>(2, RunState::kPending));
+  EXPECT_EQ(this->Part(s, own, 1).attempt, 2);
 }
 
 }  // namespace carillon::test

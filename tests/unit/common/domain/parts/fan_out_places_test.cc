@@ -108,5 +108,12 @@ TEST(FanOutPlacesTest, AnythingElseIsRefusedInWords) {
   EXPECT_EQ(PlacesOf(job, {}, kNow).refusal, reason::kBadShardTotal);
 }
 
+TEST(FanOutPlacesTest, AMappedNodeWithoutItemsHasNoPlaces) {
+  JobDefinition job;
+  job.shards = Shards{.total = 0};
+  EXPECT_EQ(PlacesOf(job, {}, kNow).refusal, reason::kZeroShards);
+  EXPECT_EQ(PlacesOf(job, {}, kNow).total, 0u);
+}
+
 }  // namespace
 }  // namespace carillon::fan_out_places_test
