@@ -39,8 +39,7 @@ Outcome<JudgedNodes> JudgeAll(const WorkflowRunView& view) {
 }
 
 // How an approval was decided; its outputs say it.
-json ShowDecision(const WorkflowNode& node, const RunDetail& run) {
-  const Outputs& outputs = run.result.outputs;
+json ShowDecision(const WorkflowNode& node, const RunDetail& run, const Outputs& outputs) {
   const auto text = [&outputs](const char* name) {
     const auto found = outputs.find(name);
     return found == outputs.end() || found->second.empty() ? json(nullptr) : json(found->second);
@@ -55,13 +54,13 @@ json ShowDecision(const WorkflowNode& node, const RunDetail& run) {
 }
 
 // What only some kinds of nodes have.
-void ShowKind(const WorkflowNode& node, const RunDetail& run, json& shown) {
+void ShowKind(const WorkflowNode& node, const RunDetail& run, const NodeRow& row, json& shown) {
   if (RunsNoJob(node)) shown["job_id"] = shown["job_name"] = nullptr;
   if (!node.task.empty()) shown["job_type"] = Name(node.task.job().type);
   if (node.approval || node.wait) shown["job_type"] = nullptr;
   const bool ends = IsOpenedNode(run.row.due) && run.until != WallTime{};
   shown["until"] = ends ? json(FormatRfc3339(run.until)) : json(nullptr);
-  shown["decision"] = ShowDecision(node, run);
+  shown["decision"] = ShowDecision(node, run, row.outputs);
   const auto rules = RunRulesFromText(run.row.rules);
   const bool mapped = rules.ok() && rules->items;
   shown["items"] = mapped ? json(*rules->items) : json(nullptr);
@@ -74,7 +73,7 @@ json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t positio
                             "attempt", "started_at", "ended_at", "exit_code", "executor_id"}) {
     shown[field] = told[field];
   }
-  ShowKind(judged.graph.node(position), run, shown);
+  ShowKind(judged.graph.node(position), run, judged.rows[position], shown);
   // Executors report the start of a process together with its end.
   if (shown["started_at"].is_null() && run.row.state == RunState::kRunning) {
     shown["started_at"] = told["claimed_at"];
