@@ -149,7 +149,7 @@ const runs = createRoute({
   path: '/runs',
   validateSearch: (search): RunsSearch => ({
     state: many(search.state)?.filter((state) => RUN_STATES.includes(state as never)),
-    waiting: oneOf(search.waiting, ['upstream_run']),
+    waiting: oneOf(search.waiting, ['upstream_run', 'approval', 'time']),
     kind: many(search.kind),
     job_id: one(search.job_id),
     namespace: many(search.namespace),

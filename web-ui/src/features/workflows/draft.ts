@@ -18,6 +18,10 @@ function edgesOf(after: unknown): GraphEdge[] {
   });
 }
 
+// What a node without a job runs, by the name of its field.
+const kindOf = (node: Record<string, unknown>): string =>
+  ['task', 'approval', 'wait'].find((kind) => node[kind] !== undefined) ?? '';
+
 // A node without an id, or with one that is taken, gets its place as id.
 export function draftOf(workflow: unknown): (GraphNode & { name: string })[] {
   const nodes: unknown = isObject(workflow) ? workflow.nodes : undefined;
@@ -28,7 +32,7 @@ export function draftOf(workflow: unknown): (GraphNode & { name: string })[] {
     const id = textOf(node.id);
     const shown = id && !taken.has(id) ? id : `${id}#${i + 1}`;
     taken.add(shown);
-    return { id: shown, name: textOf(node.job), after: edgesOf(node.after) };
+    return { id: shown, name: textOf(node.job) || kindOf(node), after: edgesOf(node.after) };
   });
 }
 

@@ -16,8 +16,12 @@ export default function GraphTab({ id }: { id: string }) {
   const { t } = useTranslation();
   const graph = useGraph(id);
   const nodes = useMemo(
-    () => (graph.data?.nodes ?? []).map((node) => ({ ...node, name: node.job_name })),
-    [graph.data],
+    () =>
+      (graph.data?.nodes ?? []).map((node) => ({
+        ...node,
+        name: node.job_id === null ? t(`nodes.kind_${node.kind}`) : node.job_name,
+      })),
+    [graph.data, t],
   );
   if (graph.isPending) return <Loading />;
   if (!graph.data) return <LoadFailure error={graph.error} onRetry={() => void graph.refetch()} />;
@@ -32,13 +36,20 @@ export default function GraphTab({ id }: { id: string }) {
       cell: (node) => (node.allow_failure ? t('nodes.yes') : '–'),
     },
   ];
+  if (graph.data.nodes.some((node) => node.finally)) {
+    columns.push({
+      id: 'finally',
+      header: t('nodes.finally'),
+      cell: (node) => (node.finally ? t('nodes.yes') : '–'),
+    });
+  }
   return (
     <div className="grid gap-4">
       <Card title={t('nodes.graph')}>
         <WorkflowGraph
           nodes={nodes}
-          leads={(node) => node.job_name !== null}
-          link={(node, link) => <Link to="/jobs/$id" params={{ id: node.job_id }} {...link} />}
+          leads={(node) => node.job_id !== null && node.job_name !== null}
+          link={(node, link) => <Link to="/jobs/$id" params={{ id: node.job_id ?? id }} {...link} />}
         />
       </Card>
       <div className="card overflow-hidden">
@@ -55,6 +66,7 @@ export default function GraphTab({ id }: { id: string }) {
 
 function JobOf({ node }: { node: Node }) {
   const { t } = useTranslation();
+  if (node.job_id === null) return <span className="text-muted">{t(`nodes.kind_${node.kind}`)}</span>;
   if (node.job_name === null)
     return (
       <span className="text-muted">
@@ -76,4 +88,8 @@ const ruleText = (rule: Node['trigger_rule'], t: ReturnType<typeof useTranslatio
     ? t('nodes.rule_all')
     : rule === 'any'
       ? t('nodes.rule_any')
-      : t('nodes.rule_n', { count: rule });
+      : typeof rule === 'number'
+        ? t('nodes.rule_n', { count: rule })
+        : rule.succeeded === 'all'
+          ? t('nodes.rule_succeeded_all')
+          : t('nodes.rule_succeeded', { count: rule.succeeded });

@@ -27,11 +27,15 @@ import { waitText } from './edge_text';
 import { barsOf, msOf } from './node_times';
 
 const ReleaseDialog = lazy(() => import('../lists/runs/release_dialog'));
+const DecideDialog = lazy(() => import('./decide_dialog'));
 
 const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
 const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
 // True if the node waits for runs of other jobs, before it waits for other nodes. Older servers do not say so.
 const isAwaiting = (node: RunNode) => node.awaiting === true;
+// True if the node waits for a decision or a time.
+const isOpened = (node: RunNode) =>
+  (node.kind === 'approval' || node.kind === 'wait') && node.state === 'PENDING' && !node.blocked;
 // True if the node's state permits a skip. The server says so to those who may act on the run.
 const maySkip = (run: Run, node: RunNode) =>
   run.allowed_actions?.length
@@ -73,11 +77,14 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
     {
       id: 'job',
       header: t('nodes.job'),
-      cell: (node) => (
-        <Link to="/jobs/$id" params={{ id: node.job_id }} className="text-ink no-underline hover:underline">
-          {node.job_name || node.job_id}
-        </Link>
-      ),
+      cell: (node) =>
+        node.job_id === null ? (
+          <span className="text-muted">{t(`nodes.kind_${node.kind}`)}</span>
+        ) : (
+          <Link to="/jobs/$id" params={{ id: node.job_id }} className="text-ink no-underline hover:underline">
+            {node.job_name || node.job_id}
+          </Link>
+        ),
     },
     { id: 'attempt', header: t('nodes.attempt'), cell: (node) => node.attempt },
     {
@@ -123,6 +130,7 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
   return (
     <>
       <Held run={run} shown={shown} />
+      <Opened run={run} shown={shown} />
       <Card title={t('nodes.time')}>
         <Bars nodes={shown.nodes} />
       </Card>
@@ -197,8 +205,57 @@ function Held({ run, shown }: { run: Run; shown: RunNodes }) {
   );
 }
 
+// Approvals that wait for a person.
+function Opened({ run, shown }: { run: Run; shown: RunNodes }) {
+  const { t } = useTranslation();
+  const [deciding, setDeciding] = useState<RunNode | null>(null);
+  const open = shown.nodes.filter((node) => node.kind === 'approval' && isOpened(node));
+  return (
+    <>
+      {open.map((node) => (
+        <div
+          key={node.id}
+          role="status"
+          className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-idle-soft px-4 py-2.5 text-idle"
+        >
+          <p className="grow">
+            {t('nodes.waits_decision', { node: node.id })}{' '}
+            {node.until && (
+              <>
+                {t('nodes.until')} <Time at={node.until} />
+              </>
+            )}
+          </p>
+          {node.allowed_actions.includes('decide') && (
+            <button
+              type="button"
+              className="button button-primary"
+              aria-label={t('nodes.decide_node', { node: node.id })}
+              onClick={() => setDeciding(node)}
+            >
+              {t('nodes.decide')}
+            </button>
+          )}
+        </div>
+      ))}
+      {deciding && (
+        <Suspense>
+          <DecideDialog workflow={run.run_id} node={deciding} onClose={() => setDeciding(null)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
 function State({ node }: { node: RunNode }) {
   const { t } = useTranslation();
+  if (isOpened(node))
+    return (
+      <span className="text-muted">
+        {t(node.kind === 'approval' ? 'nodes.undecided' : 'nodes.timed')}{' '}
+        {node.until && <Time at={node.until} />}
+      </span>
+    );
   return node.blocked ? (
     <span className="text-muted">{t(isAwaiting(node) ? 'nodes.awaiting' : 'nodes.blocked')}</span>
   ) : (
@@ -218,6 +275,7 @@ function Why({ node }: { node: RunNode }) {
   if (isAwaiting(node)) return t('nodes.waits_jobs');
   if (node.blocked) return waitText(node, t);
   if (node.repaired) return t('nodes.repaired');
+  if (node.decision) return decisionText(node.decision, t);
   if (!node.reason) return '–';
   const text = textOr('reason.', node.reason);
   return (
@@ -226,6 +284,12 @@ function Why({ node }: { node: RunNode }) {
     </span>
   );
 }
+
+const decisionText = (
+  { decision, by, reason }: NonNullable<RunNode['decision']>,
+  t: ReturnType<typeof useTranslation>['t'],
+): string =>
+  t(`nodes.${decision}`, { by: by ?? '–' }) + (reason && decision !== 'timeout' ? `: ${reason}` : '');
 
 // Each node's time as a bar. The table has its start and its duration.
 function Bars({ nodes }: { nodes: readonly RunNode[] }) {

@@ -23,9 +23,9 @@ function Graph({ run }: { run: Run }) {
       data?.nodes.map((node) => ({
         ...node,
         state: node.blocked ? 'BLOCKED' : node.state,
-        name: node.job_name,
+        name: node.job_id === null ? t(`nodes.kind_${node.kind}`) : node.job_name,
       })),
-    [data],
+    [data, t],
   );
   if (isPending) return <Loading />;
   if (!nodes) return null;

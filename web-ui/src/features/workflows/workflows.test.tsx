@@ -21,6 +21,7 @@ import RetryNodesDialog from './retry_nodes_dialog';
 import RunNodes from './run_nodes';
 import { WorkflowsPage } from './workflows_page';
 import '../lists/runs/release_dialog';
+import './decide_dialog';
 import '../../ui/dialogs/modal_dialog';
 
 const SLOW_MS = 60_000;
@@ -33,6 +34,8 @@ const edge = (node: string, more: object = {}) => ({
 });
 const graphNode = (id: string, more: object = {}) => ({
   id,
+  kind: 'job',
+  finally: false,
   job_id: id + '-job',
   job_name: 'Job ' + id,
   job_type: 'shell',
@@ -317,6 +320,81 @@ describe('the nodes of a run', () => {
     fireEvent.click(within(dialog).getByRole('button', { name: 'Skip' }));
     await waitFor(() => expect(sent).toEqual([{ reason: 'by hand' }]));
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  });
+});
+
+describe('an approval', () => {
+  const gate = runNode('gate', {
+    kind: 'approval',
+    job_id: null,
+    job_name: null,
+    job_type: null,
+    state: 'PENDING',
+    ended_at: null,
+    until: '2026-03-01T06:00:00Z',
+    decision: null,
+    allowed_actions: ['decide', 'skip'],
+  });
+  const open = async (sent: unknown[]) => {
+    server.use(
+      http.get(at('runs/r1/nodes'), () => HttpResponse.json(nodes(gate))),
+      http.get(at('runs/run-gate'), () =>
+        HttpResponse.json({ parameters: { message: '17 rows; publish?' } }),
+      ),
+      http.post(at('runs/r1/nodes/gate/decide'), async ({ request }) => {
+        sent.push(await request.json());
+        return HttpResponse.json(nodes({ ...gate, state: 'COMPLETED' }));
+      }),
+    );
+    show(<NodesCard run={run} />);
+    fireEvent.click(
+      await screen.findByRole('button', { name: 'Decide about node gate' }, { timeout: SLOW_MS }),
+    );
+    return await screen.findByRole('dialog', { name: 'Decide about node gate' }, { timeout: SLOW_MS });
+  };
+
+  it('an open approval shows its message and is approved', async () => {
+    const sent: unknown[] = [];
+    const dialog = await open(sent);
+    await within(dialog).findByText('17 rows; publish?');
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Approve' }));
+    await waitFor(() => expect(sent).toEqual([{ decision: 'approve' }]));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  });
+
+  it('a refusal needs a reason', async () => {
+    const sent: unknown[] = [];
+    const dialog = await open(sent);
+    const refuse = within(dialog).getByRole<HTMLButtonElement>('button', { name: 'Refuse' });
+    expect(refuse.disabled).toBe(true);
+    fireEvent.change(within(dialog).getByLabelText('Reason (a refusal needs one)'), {
+      target: { value: ' wrong month ' },
+    });
+    fireEvent.click(refuse);
+    await waitFor(() => expect(sent).toEqual([{ decision: 'refuse', reason: 'wrong month' }]));
+  });
+
+  it('a decision says who made it, and a task has no link to a job', async () => {
+    server.use(
+      http.get(at('runs/r1/nodes'), () =>
+        HttpResponse.json(
+          nodes(
+            {
+              ...gate,
+              state: 'FAILED',
+              reason: 'refused',
+              decision: { decision: 'refused', by: 'ann', reason: 'late', at: null },
+              allowed_actions: [],
+            },
+            runNode('load', { kind: 'task', job_id: null, job_name: null }),
+          ),
+        ),
+      ),
+    );
+    show(<NodesCard run={run} />);
+    await screen.findByText('Refused by ann: late', {}, { timeout: SLOW_MS });
+    expect(screen.getByText('Task of the node')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Decide about node gate' })).toBeNull();
   });
 });
 

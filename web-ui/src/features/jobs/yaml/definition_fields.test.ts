@@ -23,16 +23,25 @@ describe('suggestions in a definition', () => {
   });
 
   it('the fields are suggested that an object does not have yet', () => {
-    expect(labels('nodes:\n  - {id: load, |')).toEqual([
-      'job',
-      'after',
-      'trigger_rule',
-      'allow_failure',
-      'parameters',
+    const more = labels('nodes:\n  - {id: load, |') ?? [];
+    expect(more.slice(0, 5)).toEqual(['job', 'task', 'approval', 'wait', 'after']);
+    expect(more).not.toContain('id');
+    expect(labels('nodes:\n  - {id: load, task: {ty|')).toContain('type');
+    expect(labels('nodes:\n  - {id: gate, approval: {|')).toEqual([
+      'message',
+      'timeout_s',
+      'on_timeout',
+      'by',
     ]);
+    expect(labels('nodes:\n  - {id: gate, wait: {|')).toEqual(['until', 'day', 'for_s']);
     expect(labels('name: x\ntype: shell\nretry_|', '')).toContain('retry_count');
     expect(labels('name: x\ntype: shell\nretry_|', '')).not.toContain('type');
-    expect(labels('name: x\nworkflow:\n  |', '')).toEqual(['max_parallel', 'nodes']);
+    expect(labels('name: x\nworkflow:\n  |', '')).toEqual([
+      'max_parallel',
+      'nodes',
+      'finally_timeout',
+      'outputs',
+    ]);
   });
 
   it('the kind and the fields of a trigger are suggested', () => {

@@ -52,8 +52,24 @@ const JOB: FieldsOf<Schemas['JobWrite']> = [
   ...(['executor_id', 'executor_selector', 'shards', 'broadcast', 'parameters', 'parameter_rules'] as const),
   ...(['env', 'labels', 'notify', 'retention_days', 'user_id'] as const),
 ];
-const WORKFLOW: FieldsOf<Schemas['Workflow']> = ['max_parallel', 'nodes'];
-const NODE: FieldsOf<Node> = ['id', 'job', 'after', 'trigger_rule', 'allow_failure', 'parameters'];
+const WORKFLOW: FieldsOf<Schemas['Workflow']> = ['max_parallel', 'nodes', 'finally_timeout', 'outputs'];
+const RULES = [
+  ...(['timeout', 'retry_count', 'retry_interval', 'retry_backoff', 'retry_intervals', 'retry_on'] as const),
+  ...(['no_retry_on', 'on_lost', 'priority', 'executor_id', 'executor_selector'] as const),
+  'concurrency_group',
+] as const;
+const NODE: FieldsOf<Node> = [
+  ...(['id', 'job', 'task', 'approval', 'wait', 'after', 'trigger_rule', 'allow_failure'] as const),
+  ...(['parameters', 'finally', 'over', 'as', 'collect'] as const),
+  ...RULES,
+];
+const TASK: FieldsOf<Schemas['Task']> = [
+  ...(['type', 'command', 'script', 'http', 'handler', 'container', 'env', 'limits', 'run_as'] as const),
+  ...(['working_directory', 'output_encoding', 'kill_grace', 'routing', 'routing_key'] as const),
+  ...RULES,
+];
+const APPROVAL: FieldsOf<Schemas['Approval']> = ['message', 'timeout_s', 'on_timeout', 'by'];
+const NODE_WAIT: FieldsOf<Schemas['NodeWait']> = ['until', 'day', 'for_s'];
 const EDGE: FieldsOf<Edge> = ['node', 'on', 'if', 'recovers'];
 const WAIT: FieldsOf<Schemas['UpstreamWait']> = ['job', 'in', 'on', 'window', 'which'];
 const LIMITS: FieldsOf<Schemas['Limits']> = [
@@ -74,6 +90,9 @@ const FIELDS: Record<string, readonly string[]> = {
   limits: LIMITS,
   workflow: WORKFLOW,
   'workflow/nodes/-': NODE,
+  'workflow/nodes/-/task': TASK,
+  'workflow/nodes/-/approval': APPROVAL,
+  'workflow/nodes/-/wait': NODE_WAIT,
   'workflow/nodes/-/after/-': EDGE,
   'waits_for/-': WAIT,
   'schedules/-': [
@@ -103,6 +122,9 @@ const WORDS: Record<string, readonly string[] | typeof JOBS | typeof NODES> = {
   'workflow/nodes/-/job': JOBS,
   'workflow/nodes/-/trigger_rule': ['all', 'any'],
   'workflow/nodes/-/allow_failure': TRUTHS,
+  'workflow/nodes/-/finally': TRUTHS,
+  'workflow/nodes/-/task/type': ['shell', 'script', 'http', 'handler', 'container', 'noop'],
+  'workflow/nodes/-/approval/on_timeout': ['refuse', 'approve'],
   'workflow/nodes/-/after': NODES,
   'workflow/nodes/-/after/-': NODES,
   'workflow/nodes/-/after/-/node': NODES,

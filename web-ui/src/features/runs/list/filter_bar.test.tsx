@@ -28,6 +28,12 @@ describe('the filter of runs that wait for other jobs', () => {
     expect(set).toHaveBeenCalledWith({ waiting: 'upstream_run', state: undefined });
   });
 
+  it('runs that wait for a decision have a filter of their own', () => {
+    const set = show({ waiting: 'upstream_run' });
+    fireEvent.click(screen.getByRole('button', { name: 'Waits for a decision', pressed: false }));
+    expect(set).toHaveBeenCalledWith({ waiting: 'approval', state: undefined });
+  });
+
   it('the filter is taken back by itself and by a state', () => {
     const set = show({ waiting: 'upstream_run' });
     fireEvent.click(screen.getByRole('button', { name: 'Waits for other jobs', pressed: true }));

@@ -12,7 +12,7 @@ import { TimeRange } from '../../lists/filters/time_range';
 
 export interface RunSearch {
   state?: string[];
-  waiting?: 'upstream_run';
+  waiting?: 'upstream_run' | 'approval' | 'time';
   kind?: string[];
   job_id?: string;
   namespace?: string[];
@@ -22,6 +22,7 @@ export interface RunSearch {
   until?: string;
 }
 
+const WAITS = ['upstream_run', 'approval'] as const;
 const PERIODS_H = [1, 24, 168] as const;
 
 export default function FilterBar(props: {
@@ -40,12 +41,15 @@ export default function FilterBar(props: {
           chosen={search.state ?? []}
           onChange={(state) => set({ state, waiting: undefined })}
         />
-        <StateChip
-          on={search.waiting !== undefined}
-          onClick={() => set({ waiting: search.waiting ? undefined : 'upstream_run', state: undefined })}
-        >
-          {t('runs.waiting')}
-        </StateChip>
+        {WAITS.map((one) => (
+          <StateChip
+            key={one}
+            on={search.waiting === one}
+            onClick={() => set({ waiting: search.waiting === one ? undefined : one, state: undefined })}
+          >
+            {t(one === 'approval' ? 'runs.undecided' : 'runs.waiting')}
+          </StateChip>
+        ))}
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <SearchField

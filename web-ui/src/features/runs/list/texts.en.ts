@@ -7,6 +7,7 @@ export const en = {
   'runs.last_1h': 'Last hour',
   'runs.last_24h': 'Last 24 hours',
   'runs.last_168h': 'Last 7 days',
+  'runs.undecided': 'Waits for a decision',
   'runs.waiting': 'Waits for other jobs',
   'runs.any_kind': 'Any trigger',
   'runs.any_owner': 'All owners',

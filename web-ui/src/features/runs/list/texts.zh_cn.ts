@@ -8,6 +8,7 @@ export const zhCN: TwinOf<typeof en> = {
   'runs.last_1h': '最近 1 小时',
   'runs.last_24h': '最近 24 小时',
   'runs.last_168h': '最近 7 天',
+  'runs.undecided': '等待审批',
   'runs.waiting': '等待其他任务',
   'runs.any_kind': '任意触发方式',
   'runs.any_owner': '所有所有者',

@@ -29,6 +29,8 @@ export const en = {
   'run.view_group': 'View the group',
   'run.starts_in': 'Starts in {{span}} ({{at}}).',
   'waiting.upstream_run': 'Waits for runs of other jobs.',
+  'waiting.approval': 'Waits for a decision.',
+  'waiting.time': 'Waits for a time.',
   'release.run': 'Release',
   'release.title': 'Release this run?',
   'release.explain':

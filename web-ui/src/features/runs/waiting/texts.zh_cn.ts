@@ -30,6 +30,8 @@ export const zhCN: TwinOf<typeof en> = {
   'run.view_group': '查看并发组',
   'run.starts_in': '将在 {{span}} 后开始（{{at}}）。',
   'waiting.upstream_run': '正在等待其他任务的运行。',
+  'waiting.approval': '正在等待审批。',
+  'waiting.time': '正在等待时间到来。',
   'release.run': '放行',
   'release.title': '放行此运行？',
   'release.explain': '不再等待其他任务的运行即可启动。工作流的节点仍会等待其他节点。',

@@ -1,0 +1,88 @@
+// Dialog that approves or refuses an open approval of a workflow run.
+import './texts.en';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call, get } from '../../api/client';
+import { newKey } from '../../api/keys';
+import type { Run } from '../../api/types';
+import type { RunNode, RunNodes } from '../../api/workflows';
+import { useTranslation } from '../../i18n/use_translation';
+import { Modal } from '../../ui/dialogs/modal';
+import { toast, toastError } from '../../ui/toasts';
+import { explain } from '../../ui/ui';
+
+type Decision = 'approve' | 'refuse';
+
+export default function DecideDialog(props: { workflow: string; node: RunNode; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const { workflow, node } = props;
+  const [reason, setReason] = useState('');
+  const [key] = useState(newKey);
+  const message = useQuery({
+    queryKey: ['runs', node.run_id, 'message'],
+    queryFn: ({ signal }) => get<Run>(`runs/${encodeURIComponent(node.run_id)}`, {}, signal),
+    select: (run) => run.parameters?.message,
+  });
+  const decide = useMutation({
+    mutationFn: (decision: Decision) =>
+      call<RunNodes>(
+        'POST',
+        `runs/${encodeURIComponent(workflow)}/nodes/${encodeURIComponent(node.id)}/decide`,
+        {
+          body: { decision, ...(reason.trim() ? { reason: reason.trim() } : {}) },
+          idempotencyKey: key + decision,
+        },
+      ),
+    onSuccess: (_, decision) => {
+      toast(t(decision === 'approve' ? 'nodes.did_approve' : 'nodes.did_refuse', { node: node.id }));
+      void client.invalidateQueries({ queryKey: ['runs'] });
+    },
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+    onSettled: props.onClose,
+  });
+  return (
+    <Modal
+      open
+      onClose={props.onClose}
+      title={t('nodes.decide_title', { node: node.id })}
+      actions={
+        <>
+          <button type="button" className="button" onClick={props.onClose}>
+            {t('cancel')}
+          </button>
+          <button
+            type="button"
+            className="button button-danger"
+            disabled={decide.isPending || !reason.trim()}
+            title={reason.trim() ? undefined : t('nodes.refuse_needs')}
+            onClick={() => decide.mutate('refuse')}
+          >
+            {t('nodes.refuse')}
+          </button>
+          <button
+            type="button"
+            className="button button-primary"
+            disabled={decide.isPending}
+            onClick={() => decide.mutate('approve')}
+          >
+            {t('nodes.approve')}
+          </button>
+        </>
+      }
+    >
+      {message.data !== undefined && message.data !== '' && (
+        <p className="mb-3 wrap-anywhere whitespace-pre-wrap">{String(message.data)}</p>
+      )}
+      <label className="block">
+        <span className="mb-1 block">{t('nodes.decision_reason')}</span>
+        <input
+          className="input"
+          maxLength={1000}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+    </Modal>
+  );
+}
