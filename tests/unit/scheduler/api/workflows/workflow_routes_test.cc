@@ -30,7 +30,8 @@ TEST_F(WorkflowRoutesTest, ShowsTheGraphWithTheJobsOfItsNodes) {
   EXPECT_EQ(graph["nodes"][0], json::parse(R"({
     "id": "load", "job_id": "load", "job_name": "Job load", "job_type": "shell",
     "job_state": "ENABLED", "after": [], "trigger_rule": "all", "allow_failure": false,
-    "parameters": {"region": "eu"}})"));
+    "kind": "job", "finally": false, "task": null, "approval": null, "wait": null, "rules": {},
+    "over": null, "as": null, "collect": null, "parameters": {"region": "eu"}})"));
   EXPECT_EQ(graph["nodes"][2]["after"], json::parse(R"([
     {"node": "audit", "on": "failure", "if": "exit_code == 3", "recovers": true}])"));
   EXPECT_EQ(Get("/api/jobs?type=workflow").body()["items"].size(), 1u);
