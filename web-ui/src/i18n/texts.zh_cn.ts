@@ -98,8 +98,6 @@ export const zhCN: TwinOf<typeof en> = {
   'kind.once': '单次',
   'kind.manual': '手动',
   'kind.backfill': '补跑',
-  'kind.catch_up': '补跑',
-  'kind.retry': '重试',
   'reason.label': '原因（可选）',
   'reason.exit_code': '退出码',
   'reason.signal': '被信号终止',

@@ -98,7 +98,6 @@ export const en = {
   'notice.job_paused': 'Job paused after failures',
   'notice.approval': 'Approval needed',
   'notice.shed': 'Overload: runs skipped',
-  'notice.approval': 'A decision is asked for',
   'tell.fact': 'Notifications',
   'tell.to': 'Recipients: {{whom}}',
   'tell.late_after': 'Run late (after {{span}})',

@@ -96,7 +96,6 @@ export const zhCN: TwinOf<typeof en> = {
   'notice.job_paused': '任务因连续失败而暂停',
   'notice.approval': '等待审批',
   'notice.shed': '过载：跳过运行',
-  'notice.approval': '等待审批',
   'tell.fact': '通知',
   'tell.to': '接收方：{{whom}}',
   'tell.late_after': '运行延迟（超过 {{span}}）',
