@@ -12,6 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from cluster_under_test import JARS, ROOT, ClusterUnderTest, wait_until  # noqa: E402
 from harness import BIN, alive  # noqa: E402
 
+STATUS_S = 5 + 1  # as promised, whatever has died or hangs; and a start of Python
+
 
 class ClusterTest(unittest.TestCase):
     @classmethod
@@ -23,7 +25,7 @@ class ClusterTest(unittest.TestCase):
         cls.cluster.destroy(keep=False)
 
     def state(self, name):
-        self.cluster.ask_command()
+        self.cluster.ask_command(STATUS_S)
         return self.cluster.process(name)["state"]
 
     def test_status_has_the_promised_shape(self):
@@ -95,6 +97,18 @@ class ClusterTest(unittest.TestCase):
         finally:
             self.cluster.run("kill", name, "SIGCONT")
         wait_until(lambda: self.cluster.refresh()["leader"] == other, 15, "one leader again", every=0.2)
+        self.cluster.await_ready()
+
+    def test_servers_that_hang_do_not_delay_the_status(self):
+        self.cluster.await_ready()
+        servers = (self.cluster.database(), "kafka", "zookeeper")
+        try:
+            for name in servers:
+                self.cluster.run("kill", name, "STOP")
+            self.assertEqual([self.state(name) for name in servers], ["stopped"] * 3)
+        finally:
+            for name in servers:
+                self.cluster.run("kill", name, "CONT")
         self.cluster.await_ready()
 
     def test_a_second_executor_of_one_id_is_refused(self):
@@ -169,7 +183,7 @@ class DownTest(unittest.TestCase):
         pids.append(cluster.process("executor-1")["warden_pid"])
         cluster.run("down")
         self.assertEqual([pid for pid in pids if alive(pid)], [])
-        self.assertEqual({p["state"] for p in cluster.ask_command()["processes"]}, {"dead"})
+        self.assertEqual({p["state"] for p in cluster.ask_command(STATUS_S)["processes"]}, {"dead"})
         cluster.run("up")
         cluster.refresh()
         self.assertEqual(cluster.api().get("/api/jobs/kept")["job_id"], "kept")

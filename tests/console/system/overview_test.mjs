@@ -26,9 +26,9 @@ test('overview: a hanging card does not hide the cards below', async () => {
       await route.fulfill({ response, json: { ...all, items: all.items.map((one) => ({ ...one, state: 'LOST' })) } });
     });
     await page.goto(server.url + '/');
-    await page.getByText(/^Executor .*: Lost$/i).waitFor({ timeout: 10_000 });
-    await page.getByTestId('next').getByRole('link', { name: 'Z soon' }).waitFor({ timeout: 10_000 });
-    await page.getByRole('heading', { name: 'Recent failures' }).waitFor({ timeout: 5000 });
+    await page.getByText(/^Executor .*: Lost$/i).waitFor();
+    await page.getByTestId('next').getByRole('link', { name: 'Z soon' }).waitFor();
+    await page.getByRole('heading', { name: 'Recent failures' }).waitFor();
   });
 });
 
