@@ -90,6 +90,7 @@ TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
        ClaimReason::kNotPending},
       {"older attempt", [](auto& r, auto&, auto&) { r.attempt = 2; }, ClaimReason::kAttemptMoved},
       {"edited", [](auto& r, auto&, auto&) { r.def_version = 4; }, ClaimReason::kVersionMoved},
+      {"ruled", [](auto&, auto& c, auto&) { c.rules = "a=1"; }, ClaimReason::kVersionMoved},
       {"paused", [](auto& r, auto&, auto&) { r.due = kNever; }, ClaimReason::kPaused},
       {"blocked", [](auto& r, auto&, auto&) { r.due = kBlocked; }, ClaimReason::kNotDue},
       {"awaiting", [](auto& r, auto&, auto&) { r.due = kAwaiting; }, ClaimReason::kNotDue},
