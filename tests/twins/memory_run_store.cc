@@ -253,6 +253,7 @@ bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, Wal
   if (filter.since && row.key.fire < *filter.since) return false;
   if (filter.until && row.key.fire >= *filter.until) return false;
   if (filter.executor && row.executor != *filter.executor) return false;
+  if (filter.job_id && filter.opened && !IsTaskJob(row.job_no)) return false;
   const JobNo listed = filter.opened ? OwnerOf(row.job_no) : row.job_no;
   if (filter.job_id && tables_.FindJob(listed)->id != *filter.job_id) return false;
   const JobEntry& owner = tables_.OwnerOf(row.job_no);
