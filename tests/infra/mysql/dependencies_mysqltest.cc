@@ -136,7 +136,14 @@ TEST_F(DependencyReadsTest, AStartReadsNoHistoryOfTheJobThatIsStarted) {
   const auto ends = s.v(s.completions.ScanCompletions(s.All(), 10));
   ASSERT_EQ(ends.size(), kEnds);
   std::vector<CompletionEffect> effects;
-  EXPECT_LT(RowsRead([&] { effects = s.v(s.completions.Apply(ends, fence_, kT0 + 20s)); }), 500);
+  // Entries of an index that a condition sorts out are not counted as rows that are read.
+  const auto sorted_out = [&](auto work) { return Grown("'HANDLER_ICP_ATTEMPTS'", work); };
+  int64_t rows = 0;
+  EXPECT_LT(sorted_out([&] {
+              rows = RowsRead([&] { effects = s.v(s.completions.Apply(ends, fence_, kT0 + 20s)); });
+            }),
+            500);
+  EXPECT_LT(rows, 500);
   for (const CompletionEffect& one : effects) EXPECT_EQ(one.started.size(), 1u);
 }
 
