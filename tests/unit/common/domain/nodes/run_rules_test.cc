@@ -21,7 +21,8 @@ RunRules EveryRule() {
           .executor_id = "exec-1",
           .executor_selector = "zone=a,disk in (ssd;é)%3B\t",
           .concurrency_group = "db",
-          .items = 12};
+          .items = 12,
+          .as = "file"};
 }
 
 TEST(RunRulesTest, ATextHasEveryRule) {

@@ -276,7 +276,7 @@ TEST(WorkflowJobsCheckTest, ANodeGivesOnlyWhatItsTypeCanHave) {
   EXPECT_EQ(cases.size(), static_cast<size_t>(JobType::kContainer) + 1);
   for (const Case& one : cases) {
     KnownJobs known;
-    known.jobs["source"] = {.type = one.type};
+    known.jobs["source"] = {.type = one.type, .output_names = std::set<std::string>()};
     known.jobs["show"] = {.type = JobType::kShell};
     WorkflowNode last = Runs("c", "show");
     last.after = {Success("b")};
