@@ -5,7 +5,7 @@
 #include "common/domain/schedule/schedule.h"
 #include "tests/support/failpoint_on.h"
 
-namespace carillon {
+namespace carillon::dependents_test {
 namespace {
 
 constexpr WallTime kNow = FromUnixMicros(1'772'323'200'000'000);
@@ -206,4 +206,4 @@ TEST(DependentsTest, ScheduleHasNoFiresOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace carillon
+}  // namespace carillon::dependents_test

@@ -9,7 +9,7 @@
 #include "common/base/rng.h"
 #include "common/domain/schedule/zone.h"
 
-namespace carillon::test {
+namespace carillon::test::schedule_test {
 namespace {
 
 WallTime T(std::string_view text) { return ParseRfc3339(text).value(); }
@@ -355,4 +355,4 @@ TEST(ScheduleTest, NthAndCountAgreeWithNextFromAnywhere) {
 }
 
 }  // namespace
-}  // namespace carillon::test
+}  // namespace carillon::test::schedule_test

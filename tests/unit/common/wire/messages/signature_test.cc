@@ -4,7 +4,7 @@
 
 #include "tests/unit/common/wire/wire_samples.h"
 
-namespace carillon {
+namespace carillon::signature_test {
 namespace {
 
 const ExecutorId kSelf("executor-1");
@@ -150,4 +150,4 @@ TEST(SignerTest, AgreesWithThePublishedVector) {
 }
 
 }  // namespace
-}  // namespace carillon
+}  // namespace carillon::signature_test
