@@ -10,7 +10,7 @@ class RunApprovalTest : public WorkflowEnv {
 
   // A workflow with an approval at its begin, and a task after it; begins a run.
   std::string Begun(const json& approval) {
-    json nodes = json::parse(R"([{"id": "gate", "parameters": {"n": "3"}},
+    json nodes = json::parse(R"([{"id": "gate"},
                                  {"id": "send", "after": ["gate"], "task": "./send"},
                                  {"id": "rest", "wait": {"for_s": 900}}])");
     nodes[0]["approval"] = approval;
@@ -23,7 +23,8 @@ class RunApprovalTest : public WorkflowEnv {
 };
 
 TEST_F(RunApprovalTest, AnApprovalIsDecidedOnce) {
-  const std::string run = Begun({{"message", "{{params.n}} rows; publish?"}, {"timeout_s", 600}});
+  const std::string run =
+      Begun({{"message", "publish the rows of {{fire_date}}?"}, {"timeout_s", 600}});
   const json gate = Node(run, "gate");
   EXPECT_EQ(gate["kind"], "approval");
   EXPECT_EQ(gate["state"], "PENDING");
@@ -39,7 +40,7 @@ TEST_F(RunApprovalTest, AnApprovalIsDecidedOnce) {
   const json own = Get("/api/runs/" + run).body();
   EXPECT_EQ(own["allowed_actions"], json({"cancel", "decide", "execute", "retry", "skip"}));
   const json of_node = Get("/api/runs/" + gate.value("run_id", "")).body();
-  EXPECT_EQ(of_node["parameters"]["message"], "3 rows; publish?");
+  EXPECT_EQ(of_node["parameters"]["message"], "publish the rows of 2026-03-01?");
   EXPECT_EQ(of_node["job_id"], "publish");
   EXPECT_EQ(of_node["node"], "gate");
 
