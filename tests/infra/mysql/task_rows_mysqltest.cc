@@ -332,7 +332,7 @@ TEST_F(TaskRowsTest, AJobThatBecomesAWorkflowOfTasksUsesItsGroups) {
   EXPECT_EQ(s.v(s.groups.GetGroup("db", 9, kT0)).group.jobs, 0);
 }
 
-// Runs of a job whose nodes name a group and a priority for them.
+// Runs of a job whose nodes name a group for them.
 TEST_F(TaskRowsTest, AnEditOfItsJobsGroupLeavesARunWithAGroupOfItsOwn) {
   StoreDriver s = driver();
   const Fence fence = s.Take();
@@ -354,7 +354,7 @@ TEST_F(TaskRowsTest, AnEditOfItsJobsGroupLeavesARunWithAGroupOfItsOwn) {
          key.schedule_id.value()}));
     return key;
   };
-  const RunRules own{.priority = 9, .concurrency_group = "own"};
+  const RunRules own{.concurrency_group = "own"};
   EXPECT_EQ(offer(run_of(own), "own"), ClaimVerdict::kAccepted);
   EXPECT_EQ(offer(s.Execute(job, kT0).key, "db"), ClaimVerdict::kAccepted);
   const RunKey waits = run_of(own);
@@ -362,12 +362,9 @@ TEST_F(TaskRowsTest, AnEditOfItsJobsGroupLeavesARunWithAGroupOfItsOwn) {
   EXPECT_EQ(offer(waits, "own"), ClaimVerdict::kEnqueued);
   EXPECT_EQ(offer(of_job, "db"), ClaimVerdict::kEnqueued);
   definition.concurrency_group = "";
-  definition.priority = 3;
   s.Replace(job, definition, kT0 + 2s);
   EXPECT_EQ(s.Get(of_job).row.due, kT0 + 2s);
-  EXPECT_EQ(s.Get(of_job).row.priority, 3);
   EXPECT_EQ(s.Get(waits).row.due, kQueued);
-  EXPECT_EQ(s.Get(waits).row.priority, 9);
   EXPECT_EQ(s.v(s.groups.GetGroup("own", 9, kT0)).queue.size(), 1u);
 }
 
