@@ -1,20 +1,10 @@
-// The base of all contract suites of the store ports: the driver, and its factory.
+// The base of all contract suites of the store ports: the driver, and the handle on a store.
 //
 // To run the suites against an adapter, write one test file like
-// tests/contract/memory/store_test.cc:
+// tests/contract/memory/store_test.cc, which defines StoreFactory, and link it with
+// carillon_store_contract. A new suite is a *_contract.h that store_contracts.cc includes.
 //
-//   #include "tests/contract/store/store_driver.h"
-//   namespace carillon::test {
-//   struct MyStoreFactory {                         // one object = one empty store
-//     std::unique_ptr<StoreHandle> Open();          // a handle on it; may be called again, for a
-//   };                                              // restart or for a concurrent writer
-//   using StoreFactories = ::testing::Types<MyStoreFactory>;
-//   }  // namespace carillon::test
-//   #include "tests/contract/store/segment_store_contract.h"
-//   …                                               // each *_contract.h has one or more suites
-//
-// A factory's store has kSegments segments. Handles are destroyed before their factory. All calls
-// pass their own `now`, so the store's clock matters only to SegmentStore::Now.
+// All calls pass their own `now`, so the store's clock matters only to SegmentStore::Now.
 #pragma once
 
 #include <gtest/gtest.h>
