@@ -10,11 +10,12 @@ class NodeCommandsTest : public CliTest {
  protected:
   static json RunNodes() {
     return json::parse(R"({"run_id": "R1", "job_id": "sales", "state": "RUNNING", "nodes": [
-      {"id": "load", "kind": "job", "job_id": "load-table", "run_id": "R2", "state": "FAILED", "blocked": false,
-       "reason": "exit_code", "attempt": 2, "started_at": "2026-03-01T00:00:00.100000Z",
-       "ended_at": "2026-03-01T00:00:02.000000Z", "exit_code": 3, "executor_id": "x", "after": []},
-      {"id": "report", "kind": "job", "job_id": "report", "run_id": "R3", "state": "PENDING", "blocked": true,
-       "reason": null, "attempt": 1, "started_at": null, "ended_at": null, "exit_code": null,
+      {"id": "load", "kind": "job", "job_id": "load-table", "run_id": "R2", "state": "FAILED",
+       "blocked": false, "reason": "exit_code", "attempt": 2,
+       "started_at": "2026-03-01T00:00:00.100000Z", "ended_at": "2026-03-01T00:00:02.000000Z",
+       "exit_code": 3, "executor_id": "x", "after": []},
+      {"id": "report", "kind": "job", "job_id": "report", "run_id": "R3", "state": "PENDING",
+       "blocked": true, "reason": null, "attempt": 1, "started_at": null, "ended_at": null, "exit_code": null,
        "executor_id": null,
        "after": [{"node": "load", "on": "done", "if": null, "recovers": false, "verdict": "met"},
                  {"node": "repair", "on": "failure", "if": "exit_code == 3", "recovers": true,
