@@ -33,15 +33,17 @@ json EdgesOf(const json& node) {
   return edges.is_array() ? edges : json::array();
 }
 
-// The reason why a blocked node has not started: other jobs, the open nodes before it, or
-// max_parallel nodes that are active.
+// The reason why a blocked node has not started: other jobs, the open nodes before it, all other
+// nodes, or max_parallel nodes that are active.
 std::string WaitText(const json& node) {
   if (node.value("awaiting", json()) == true) return "waits for other jobs";
   std::string open;
   for (const json& edge : EdgesOf(node)) {
     if (TextIn(edge, "verdict") == "open") Append(open, TextIn(edge, "node"));
   }
-  return open.empty() ? "waits until fewer nodes are active" : "waits for " + open;
+  if (!open.empty()) return "waits for " + open;
+  const bool last = node.value("finally", json()) == true;
+  return last ? "waits until all other nodes have ended" : "waits until fewer nodes are active";
 }
 
 bool IsOpen(const json& node, const char* kind) {

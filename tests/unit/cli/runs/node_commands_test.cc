@@ -106,6 +106,15 @@ TEST_F(NodeCommandsTest, AReadyNodeWaitsForOthersToEnd) {
   EXPECT_NE(out().find("waits until fewer nodes are active"), std::string::npos) << out();
 }
 
+TEST_F(NodeCommandsTest, AFinallyNodeWaitsForAllOthers) {
+  json nodes = RunNodes();
+  nodes["nodes"][1]["after"] = json::array();
+  nodes["nodes"][1]["finally"] = true;
+  Answer("GET /api/runs/R1/nodes", nodes);
+  EXPECT_EQ(Run({"run", "nodes", "R1"}), 0);
+  EXPECT_NE(out().find("waits until all other nodes have ended"), std::string::npos) << out();
+}
+
 TEST_F(NodeCommandsTest, AnAnswerWithoutNodesIsAnEmptyTable) {
   for (const json& odd :
        {json(), json::array(), json{{"nodes", 3}}, json{{"nodes", {1, {{"after", 2}}}}}}) {

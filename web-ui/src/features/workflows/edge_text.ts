@@ -17,7 +17,8 @@ export const afterText = (node: GraphNode, t: TFunction): string =>
   node.after.map((edge) => edgeText(edge, t)).join(', ');
 
 // The reason why a node has not been released: the open nodes before it, or max_parallel.
-export function waitText(node: GraphNode, t: TFunction): string {
+export function waitText(node: GraphNode & { finally?: boolean }, t: TFunction): string {
   const open = node.after.filter((edge) => edge.verdict === 'open').map((edge) => edge.node);
-  return open.length > 0 ? t('nodes.waits_for', { nodes: open.join(', ') }) : t('nodes.waits_turn');
+  if (open.length > 0) return t('nodes.waits_for', { nodes: open.join(', ') });
+  return t(node.finally ? 'nodes.waits_others' : 'nodes.waits_turn');
 }

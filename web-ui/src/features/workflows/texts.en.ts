@@ -61,6 +61,7 @@ export const en = {
   'nodes.waits_jobs': 'Waits for runs of other jobs first',
   'nodes.release': 'Release',
   'nodes.release_node': 'Release node {{node}}',
+  'nodes.waits_others': 'Waits until all other nodes have ended',
   'nodes.waits_turn': 'Waits until fewer nodes are active',
   'nodes.attempt': 'Attempt',
   'nodes.started': 'Started',

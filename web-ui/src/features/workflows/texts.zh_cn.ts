@@ -62,6 +62,7 @@ export const zhCN: TwinOf<typeof en> = {
   'nodes.waits_jobs': '先等待其他任务的运行',
   'nodes.release': '放行',
   'nodes.release_node': '放行节点 {{node}}',
+  'nodes.waits_others': '等待所有其他节点结束',
   'nodes.waits_turn': '等待活动节点减少',
   'nodes.attempt': '尝试',
   'nodes.started': '开始',

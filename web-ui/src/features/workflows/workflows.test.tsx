@@ -221,6 +221,13 @@ describe('the nodes of a run', () => {
               after: [edge('load', { verdict: 'met' }), edge('audit', { verdict: 'open' })],
             }),
             runNode('turn', { state: 'PENDING', blocked: true, started_at: null, ended_at: null }),
+            runNode('last', {
+              state: 'PENDING',
+              blocked: true,
+              finally: true,
+              started_at: null,
+              ended_at: null,
+            }),
           ),
         ),
       ),
@@ -238,6 +245,7 @@ describe('the nodes of a run', () => {
       ['mend', 'Failed', '1', '3 s', 'Recovered by another node', 'Skip'],
       ['report', 'Waiting', '1', '–', 'Waits for audit', 'Skip'],
       ['turn', 'Waiting', '1', '–', 'Waits until fewer nodes are active', 'Skip'],
+      ['last', 'Waiting', '1', '–', 'Waits until all other nodes have ended', 'Skip'],
     ]);
     const drawing = screen.getByRole('region', { name: /Graph of the workflow/ });
     expect(within(drawing).getByRole('link', { name: 'report, Waiting' }).getAttribute('href')).toBe(
