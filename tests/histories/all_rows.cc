@@ -37,6 +37,7 @@ void ReadUpstream(const Stores& stores, WallTime now) {
     targets.push_back({.job = job.job_id});
     if (!job.definition.workflow) continue;
     for (const WorkflowNode& node : job.definition.workflow->nodes) {
+      if (RunsNoJob(node)) continue;
       targets.push_back({.job = node.job, .in = job.job_id});
     }
   }
@@ -70,6 +71,8 @@ void ReadRuns(const Stores& stores, WallTime now) {
     for (const RunDetail& run : page->runs) {
       Read(stores.runs.GetRun(run.row.key));
       Read(stores.firing.LoadRunRequest(run.row.key));
+      Read(stores.firing.LoadRunRules({run.row.key}));
+      Read(stores.firing.LoadDefinitions({{run.row.job_no, run.row.def_version}}));
       if (run.job_type == JobType::kWorkflow) Read(stores.workflows.GetWorkflowRun(run.row.key));
     }
     filter.before = page->runs.back().row.key;

@@ -9,22 +9,39 @@ Explorer::Explorer(const Stores& stores, uint64_t seed)
 
 const std::vector<Explorer::Deed>& Explorer::Deeds() {
   static const std::vector<Deed> deeds = {
-      {12, &Explorer::Create},        {2, &Explorer::Import},
-      {8, &Explorer::Edit},           {6, &Explorer::PauseOrResume},
-      {2, &Explorer::Delete},         {5, &Explorer::ReadJobs},
-      {3, &Explorer::ChangeGroup},    {2, &Explorer::ChangeCalendar},
-      {16, &Explorer::Execute},       {5, &Explorer::Cancel},
-      {1, &Explorer::CancelJob},      {8, &Explorer::Retry},
-      {14, &Explorer::RetryWorkflow}, {5, &Explorer::SkipNode},
-      {2, &Explorer::Release},        {4, &Explorer::DeadLetters},
-      {6, &Explorer::ReadRuns},       {4, &Explorer::ReadMoreRuns},
-      {4, &Explorer::StartBackfill},  {4, &Explorer::ControlBackfill},
-      {3, &Explorer::Save},           {8, &Explorer::SendEvents},
-      {3, &Explorer::ReadEvents},     {2, &Explorer::BeginBulk},
-      {6, &Explorer::WorkOnBulk},     {2, &Explorer::ReadBulk},
-      {2, &Explorer::ChangeExecutor}, {2, &Explorer::Logs},
-      {2, &Explorer::Audits},         {2, &Explorer::Secrets},
-      {3, &Explorer::Users},          {3, &Explorer::Notices},
+      {12, &Explorer::Create},
+      {2, &Explorer::Import},
+      {8, &Explorer::Edit},
+      {6, &Explorer::PauseOrResume},
+      {2, &Explorer::Delete},
+      {5, &Explorer::ReadJobs},
+      {3, &Explorer::ChangeGroup},
+      {2, &Explorer::ChangeCalendar},
+      {16, &Explorer::Execute},
+      {5, &Explorer::Cancel},
+      {1, &Explorer::CancelJob},
+      {8, &Explorer::Retry},
+      {14, &Explorer::RetryWorkflow},
+      {5, &Explorer::SkipNode},
+      {6, &Explorer::DecideNode},
+      {2, &Explorer::Release},
+      {4, &Explorer::DeadLetters},
+      {6, &Explorer::ReadRuns},
+      {4, &Explorer::ReadMoreRuns},
+      {4, &Explorer::StartBackfill},
+      {4, &Explorer::ControlBackfill},
+      {3, &Explorer::Save},
+      {8, &Explorer::SendEvents},
+      {3, &Explorer::ReadEvents},
+      {2, &Explorer::BeginBulk},
+      {6, &Explorer::WorkOnBulk},
+      {2, &Explorer::ReadBulk},
+      {2, &Explorer::ChangeExecutor},
+      {2, &Explorer::Logs},
+      {2, &Explorer::Audits},
+      {2, &Explorer::Secrets},
+      {3, &Explorer::Users},
+      {3, &Explorer::Notices},
   };
   return deeds;
 }
@@ -58,6 +75,7 @@ WriteContext Explorer::Context() {
   context.confirm_overlap = Chance(0.5);
   if (Chance(0.4)) context.cancel_mode = CancelMode::kKill;
   context.force = Chance(0.5);
+  if (Chance(0.5)) context.decider = {.user_id = "u-anna", .name = "anna"};
   return context;
 }
 

@@ -33,7 +33,6 @@ class Explorer {
   // explorer_jobs.cc
   JobDefinition NewDefinition();
   ScheduleSpec NewSchedule();
-  WorkflowDefinition NewWorkflow(const std::vector<StoredJob>& jobs);
   UpstreamWait NewWait(const std::vector<StoredJob>& jobs);
   void Create();
   void Import();
@@ -43,6 +42,12 @@ class Explorer {
   void ReadJobs();
   void ChangeGroup();
   void ChangeCalendar();
+
+  // explorer_nodes.cc
+  WorkflowDefinition NewWorkflow(const std::vector<StoredJob>& jobs);
+  WorkflowNode NewNode(const std::vector<StoredJob>& jobs);
+  RunRules NewRules();
+  void DecideNode();
 
   // explorer_runs.cc
   void Execute();

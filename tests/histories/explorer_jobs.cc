@@ -40,33 +40,16 @@ ScheduleSpec Explorer::NewSchedule() {
   return spec;
 }
 
-WorkflowDefinition Explorer::NewWorkflow(const std::vector<StoredJob>& jobs) {
-  WorkflowDefinition workflow{.max_parallel = 1 + static_cast<int64_t>(Below(4))};
-  const size_t nodes = 1 + Below(4);
-  for (size_t i = 0; i < nodes; ++i) {
-    WorkflowNode node{.id = fmt::format("n{}", i), .job = Pick(jobs).job_id};
-    node.allow_failure = Chance(0.1);
-    if (Chance(0.3)) node.parameters = {{"city", "{{ city }}"}};
-    for (size_t before = 0; before < i; ++before) {
-      if (!Chance(0.6)) continue;
-      WorkflowEdge edge{.node = fmt::format("n{}", before)};
-      if (Chance(0.3)) edge.on = Chance(0.5) ? EdgeOn::kDone : EdgeOn::kFailure;
-      edge.recovers = edge.on != EdgeOn::kSuccess && Chance(0.4);
-      node.after.push_back(edge);
-    }
-    if (!node.after.empty() && Chance(0.2)) node.trigger_rule.least = TriggerRule::kAny;
-    workflow.nodes.push_back(node);
-  }
-  return workflow;
-}
-
 // Often of a job that leads back to the one that waits: such circles are refused.
 UpstreamWait Explorer::NewWait(const std::vector<StoredJob>& jobs) {
   UpstreamWait wait{.job = Pick(jobs).job_id};
   const StoredJob& other = Pick(jobs);
   if (other.definition.workflow && Chance(0.7)) {
-    wait.job = Pick(other.definition.workflow->nodes).job;
-    wait.in = other.job_id;
+    const WorkflowNode& node = Pick(other.definition.workflow->nodes);
+    if (!RunsNoJob(node)) {
+      wait.job = node.job;
+      wait.in = other.job_id;
+    }
   }
   if (Chance(0.5)) wait.on = AfterOutcome::kDone;
   if (Chance(0.3)) wait.which = WaitWhich::kAll;
@@ -123,6 +106,7 @@ JobDefinition Explorer::NewDefinition() {
   job.user_id = Pick(kOwners);
   if (Chance(0.3)) job.labels = {{"team", Chance(0.5) ? "red" : "blue"}};
   if (Chance(0.3)) job.parameters = {{"city", "basel"}, {"count", int64_t{3}}};
+  if (job.workflow && Chance(0.9)) job.parameters["list"] = "[1,\"two\"]";
   if (Chance(0.1)) job.parameter_rules = {{"count", {.type = ParameterType::kInteger}}};
   if (Chance(0.1)) job.enabled = false;
   if (Chance(0.2)) job.retention_days = 1;
