@@ -400,7 +400,7 @@ Result<std::vector<JobVersionRecord>> MemoryFiringStore::LoadDefinitions(
         .job_no = key.job_no, .version = key.version, .job_id = job->id, .definition = {}};
     record.readable = !job->unreadable.contains(key.version);
     if (record.readable) record.definition = version->second;
-    const bool starts = key.version == job->version && !IsTaskJob(key.job_no);
+    const bool starts = key.version == job->version && !IsTaskJob(key.job_no) && !job->deleted;
     if (starts) record.schedule_ids = job->schedules;
     found.push_back(std::move(record));
   }
