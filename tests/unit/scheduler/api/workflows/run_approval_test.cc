@@ -56,7 +56,7 @@ TEST_F(RunApprovalTest, AnApprovalIsDecidedOnce) {
   EXPECT_EQ(approved["decision"]["reason"], "checked by hand");
   EXPECT_TRUE(approved["decision"]["by"].is_string());
   EXPECT_TRUE(approved["decision"]["at"].is_string());
-  EXPECT_EQ(approved["allowed_actions"], json::array());
+  EXPECT_EQ(approved["allowed_actions"], json({"retry"}));  // which would ask again
   const json audit = Get("/api/audit?action=node.decide").body()["items"];
   ASSERT_EQ(audit.size(), 1u);
   EXPECT_EQ(audit[0]["object_id"], run);
