@@ -255,7 +255,7 @@ describe('the nodes of a run', () => {
     const places = within(drawing)
       .getAllByRole('link')
       .map((link) => link.tabIndex);
-    expect(places).toEqual([0, -1, -1, -1, -1]);
+    expect(places).toEqual([0, -1, -1, -1, -1, -1]);
     expect(within(drawing).queryByRole('application')).toBeNull();
   });
 
