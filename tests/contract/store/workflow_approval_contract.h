@@ -1,5 +1,4 @@
-// The contract of nodes without a process: approvals, which a person ends, and waits, which a time
-// ends.
+// The contract of nodes without a process: approvals, which a person ends, and waits for a time.
 #pragma once
 
 #include "common/domain/workflow/node_rules.h"
