@@ -48,20 +48,22 @@ Result<Chosen> RootsOf(const WorkflowGraph& graph, const NodeRows& rows,
   return chosen;
 }
 
-void AddDownstream(const WorkflowGraph& graph, Chosen& chosen) {
-  if (failpoint::Broken("retry.without_downstream")) return;
-  for (const size_t position : graph.order()) {
-    if (!chosen[position]) continue;
-    for (const size_t edge : graph.downstream(position)) chosen[graph.edges()[edge].to] = true;
-  }
-}
-
 // True if one of the nodes is not finally.
 bool HasMain(const WorkflowGraph& graph, const Chosen& chosen) {
   for (size_t i = 0; i < graph.size(); ++i) {
     if (chosen[i] && !graph.is_finally(i)) return true;
   }
   return false;
+}
+
+void AddDownstream(const WorkflowGraph& graph, Chosen& chosen) {
+  if (failpoint::Broken("retry.without_downstream")) return;
+  const bool with_finally = HasMain(graph, chosen) && !failpoint::Broken("finally.not_again");
+  for (const size_t position : graph.order()) {
+    if (with_finally && graph.is_finally(position)) chosen[position] = true;
+    if (!chosen[position]) continue;
+    for (const size_t edge : graph.downstream(position)) chosen[graph.edges()[edge].to] = true;
+  }
 }
 
 // True if the node starts after one of the chosen ones: it is downstream of it, or finally.
