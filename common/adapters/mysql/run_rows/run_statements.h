@@ -136,10 +136,11 @@ inline const std::string kCancelsDone =
 inline const std::string kExplained =
     UpdateRuns("m LONGTEXT PATH '$[3]'", "r.error = FROM_BASE64(k.m)", "TRUE");
 
-// A run's dead letters are never older than its fire, so the range of created_us bounds the search.
+// The range of created_us bounds the search: a run is planned at most ten minutes before its fire
+// (scheduler.horizon_s), and may be run and fail from then on.
 inline const std::string kDeadLettersGone =
     "DELETE d FROM " + KeyedRuns("") +
-    " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f AND d.fire_us = k.f AND "
+    " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f - 600000000 AND d.fire_us = k.f AND "
     "d.schedule_id = k.s AND d.shard = k.h";
 
 inline const std::string kDeadLetters =
