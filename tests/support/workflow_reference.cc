@@ -72,8 +72,37 @@ std::string Judged(const WorkflowDefinition& workflow, const WorkflowEdge& edge,
   std::abort();
 }
 
+// A finally node waits until every other one has a word.
+bool MainGoesOn(const WorkflowDefinition& workflow, const Words& words) {
+  for (const WorkflowNode& node : workflow.nodes) {
+    if (!node.is_finally && words.at(node.id).empty()) return true;
+  }
+  return false;
+}
+
+// Of a node with trigger rule `succeeded`.
+ReferenceFate FateBySuccesses(const WorkflowDefinition& workflow, const WorkflowNode& node,
+                              const Words& words, const ReferenceEnds& ends) {
+  size_t good = 0;
+  size_t open = 0;
+  bool broken = false;
+  for (const WorkflowEdge& edge : node.after) {
+    const std::string answer = Judged(workflow, edge, words, ends);
+    if (answer == "met" && words.at(edge.node) == "success") ++good;
+    if (answer == "waits") ++open;
+    if (answer == "broken") broken = true;
+  }
+  const size_t wanted = node.trigger_rule.least == 0 ? node.after.size()
+                                                     : static_cast<size_t>(node.trigger_rule.least);
+  if (good >= wanted) return {.starts = true};
+  if (open > 0) return {};
+  return {.skipped = broken ? "bad_condition" : "too_few"};
+}
+
 ReferenceFate FateOf(const WorkflowDefinition& workflow, const WorkflowNode& node,
                      const Words& words, const ReferenceEnds& ends) {
+  if (node.is_finally && MainGoesOn(workflow, words)) return {};
+  if (node.trigger_rule.succeeded) return FateBySuccesses(workflow, node, words, ends);
   std::map<std::string, int64_t> count;
   for (const WorkflowEdge& edge : node.after) ++count[Judged(workflow, edge, words, ends)];
   const int64_t least = node.trigger_rule.least;
@@ -103,7 +132,7 @@ Words FixedPoint(const WorkflowDefinition& workflow, const ReferenceEnds& ends,
       fates[node.id] = fate;
       if (fate.skipped == "not_selected") words[node.id] = "not selected";
       if (fate.skipped == "upstream_failed") words[node.id] = "upstream failed";
-      if (fate.skipped == "bad_condition") words[node.id] = "failure";
+      if (fate.skipped == "bad_condition" || fate.skipped == "too_few") words[node.id] = "failure";
     }
   }
   return words;
@@ -196,6 +225,10 @@ std::optional<RunState> ReferenceResult(const WorkflowDefinition& workflow,
 std::vector<std::string> ReferenceDownstream(const WorkflowDefinition& workflow,
                                              const std::string& id) {
   std::set<std::string> found;
+  // All finally nodes are behind every other one.
+  for (const WorkflowNode& node : workflow.nodes) {
+    if (node.is_finally && !NodeOf(workflow, id).is_finally) found.insert(node.id);
+  }
   for (size_t before = found.size() + 1; before != found.size();) {
     before = found.size();
     for (const WorkflowNode& node : workflow.nodes) {

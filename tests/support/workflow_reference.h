@@ -34,7 +34,7 @@ struct ReferenceFate {
 // those that the rules have skipped.
 using ReferenceEnds = std::map<std::string, NodeRow>;
 
-// The fates of all nodes that are neither in `ends` nor `running`.
+// The fates of all nodes that are neither in `ends` nor `running`. Opened ones are running.
 std::map<std::string, ReferenceFate> ReferenceFates(const WorkflowDefinition& workflow,
                                                     const ReferenceEnds& ends,
                                                     const std::set<std::string>& running);
@@ -43,7 +43,8 @@ std::map<std::string, ReferenceFate> ReferenceFates(const WorkflowDefinition& wo
 std::optional<RunState> ReferenceResult(const WorkflowDefinition& workflow,
                                         const ReferenceEnds& ends);
 
-// The ids of the nodes that are downstream of `id`, directly or not.
+// The ids of the nodes that are downstream of `id`, directly or not. Finally nodes are downstream
+// of all others.
 std::vector<std::string> ReferenceDownstream(const WorkflowDefinition& workflow,
                                              const std::string& id);
 

@@ -133,7 +133,8 @@ class Planner {
     Chosen again = Again();
     for (const size_t position : graph_.order()) {
       const NodeRow& row = rows_[position];
-      if (!IsBlocked(row) || row.attempt == 1 || !Follows(graph_, position, again)) continue;
+      if (changed_[position] || !IsBlocked(row) || row.attempt == 1) continue;
+      if (!Follows(graph_, position, again)) continue;
       again[position] = true;
       plan_.changes.push_back({.position = position, .attempt = row.attempt});
     }

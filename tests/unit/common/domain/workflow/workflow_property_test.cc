@@ -73,7 +73,8 @@ TEST(WorkflowPropertyTest, TheOrderOfEndsDoesNotMatter) {
 TEST(WorkflowPropertyTest, NoRuleCanBeSwitchedOffUnnoticed) {
   for (const std::string rule :
        {"edge.ignored_blocks", "node.decided_early", "edge.met_twice", "workflow.recovers",
-        "workflow.max_parallel", "retry.without_downstream"}) {
+        "workflow.max_parallel", "retry.without_downstream", "finally.early", "finally.cancelled",
+        "finally.not_again", "rule.allowed_counts"}) {
     failpoint::Break(rule);
     uint64_t seed = 1;
     while (seed <= 500 && Tried(seed).empty()) ++seed;

@@ -44,6 +44,16 @@ WorkflowGraph Nightly() {
 
 NodeRows Rows(std::vector<NodeRow> rows) { return rows; }
 
+// It was blocked by an earlier retry, so it would continue after what runs again.
+TEST(WorkflowRetryTest, ANodeThatARetrySkipsIsNotRunAgainByIt) {
+  const WorkflowGraph graph = Graph({Node("a"), Node("b", {Success("a")})});
+  NodeRow tried = Blocked();
+  tried.attempt = 2;
+  EXPECT_EQ(Retried(graph, {Completed(), tried},
+                    {.from = RetryFrom::kNodes, .nodes = {"a"}, .skip = {"b"}}),
+            "block a 2+, skip b 2");
+}
+
 TEST(WorkflowRetryTest, RunsFailedNodesAndAllDownstreamAgain) {
   const NodeRows rows = Rows(
       {Completed(), Failed(1), Skipped("not_selected"), Skipped("upstream_failed"), Completed()});

@@ -1,5 +1,5 @@
 // Random workflows, and the runs of one in memory: steps, ends of node runs in random order,
-// cancels, skips and retries, each compared with the reference
+// decisions, cancels, skips and retries, each compared with the reference
 // (tests/support/workflow_reference.h).
 #pragma once
 
@@ -21,8 +21,36 @@
 
 namespace carillon::test {
 
+// Makes an approval or a wait of some nodes. One that ends by itself is decided by nobody, so that
+// the order of ends does not matter.
+inline void GiveKind(WorkflowNode& node, Rng& rng) {
+  const uint64_t dice = rng.Below(20);
+  if (dice > 2) return;
+  node.job = {};
+  if (dice == 0) {
+    node.wait = NodeWait{.for_s = 1 + static_cast<int64_t>(rng.Below(600))};
+  } else {
+    node.approval = Approval{.timeout_s = rng.Chance(0.5) ? 60 : 0};
+    node.approval->approves_on_timeout = node.approval->timeout_s > 0 && rng.Chance(0.5);
+  }
+}
+
+inline void AddFinally(WorkflowDefinition& workflow, Rng& rng) {
+  if (rng.Chance(0.6)) return;
+  for (uint64_t i = 0; i <= rng.Below(3); ++i) {
+    WorkflowNode node{.id = fmt::format("f{}", i), .job = JobId("job"), .is_finally = true};
+    if (i > 0 && rng.Chance(0.5)) {
+      node.after.push_back({.node = fmt::format("f{}", i - 1),
+                            .on = rng.Chance(0.5) ? EdgeOn::kSuccess : EdgeOn::kDone});
+    }
+    GiveKind(node, rng);
+    node.allow_failure = rng.Chance(0.15);
+    workflow.nodes.push_back(std::move(node));
+  }
+}
+
 inline WorkflowDefinition RandomWorkflow(Rng& rng) {
-  WorkflowDefinition workflow;
+  WorkflowDefinition workflow{.finally_timeout_s = kFinallyTimeoutMaxS};
   const uint64_t nodes = rng.Chance(0.05) ? 12 + rng.Below(25) : 1 + rng.Below(10);
   workflow.max_parallel = rng.Chance(0.4) ? 1 + static_cast<int64_t>(rng.Below(3)) : 32;
   const double density = 0.1 + 0.1 * static_cast<double>(rng.Below(5));
@@ -41,9 +69,12 @@ inline WorkflowDefinition RandomWorkflow(Rng& rng) {
     if (!node.after.empty() && rng.Chance(0.4)) {
       node.trigger_rule.least = 1 + static_cast<int64_t>(rng.Below(node.after.size()));
     }
+    if (!node.after.empty() && rng.Chance(0.1)) node.trigger_rule.succeeded = true;
+    GiveKind(node, rng);
     node.allow_failure = rng.Chance(0.15);
     workflow.nodes.push_back(std::move(node));
   }
+  AddFinally(workflow, rng);
   // The order of the definition need not be that of the graph.
   for (size_t i = workflow.nodes.size(); i > 1; --i) {
     std::swap(workflow.nodes[i - 1], workflow.nodes[rng.Below(i)]);
@@ -100,8 +131,10 @@ class WorkflowWorld {
       if (end_ || !complaint_.empty()) return CheckEnd();
       if (persons && rng_.Chance(0.02)) {
         cause_ = rng_.Chance(0.5) ? WorkflowCause::kCancel : WorkflowCause::kDeadline;
+        killed_ = cause_ == WorkflowCause::kCancel && rng_.Chance(0.3);
         continue;
       }
+      if (persons && rng_.Chance(0.01)) now_ += std::chrono::seconds(kFinallyTimeoutMaxS);
       if (persons && rng_.Chance(0.05) && SkipSomething()) continue;
       if (persons && rng_.Chance(0.03) && RetrySomething(RetryFrom::kNodes)) continue;
       AdvanceSomething();
@@ -120,7 +153,10 @@ class WorkflowWorld {
     const NodeRows before = rows_;
     Apply(*plan);
     CheckRetry(before, retry, *plan);
-    if (end_) cause_ = WorkflowCause::kNone;
+    if (end_) {
+      cause_ = WorkflowCause::kNone;
+      killed_ = false;
+    }
     return true;
   }
 
@@ -139,7 +175,8 @@ class WorkflowWorld {
   std::string RandomId() { return graph_.node(rng_.Below(graph_.size())).id; }
 
   bool IsRule(const NodeRow& row) const {
-    static const std::set<std::string> kRules{"not_selected", "upstream_failed", "bad_condition"};
+    static const std::set<std::string> kRules{"not_selected", "upstream_failed", "bad_condition",
+                                              "too_few"};
     return row.state == RunState::kSkipped && kRules.contains(row.reason);
   }
 
@@ -154,20 +191,50 @@ class WorkflowWorld {
   std::set<std::string> Running() const {
     std::set<std::string> running;
     for (size_t i = 0; i < rows_.size(); ++i) {
-      if (IsActive(rows_[i])) running.insert(graph_.node(i).id);
+      if (IsActive(rows_[i]) || rows_[i].opened) running.insert(graph_.node(i).id);
     }
     return running;
   }
 
+  // Only finally nodes are left, and their time is over.
+  bool IsFinallyOver() const {
+    return finally_since_ &&
+           now_ - *finally_since_ >= std::chrono::seconds(workflow_.finally_timeout_s);
+  }
+  bool MainHasEnded() const {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (!graph_.node(i).is_finally && !IsFinal(rows_[i].state)) return false;
+    }
+    return true;
+  }
+  // True if the node is to be stopped, and not to be started.
+  bool IsStopped(size_t i) const {
+    if (!graph_.node(i).is_finally) return cause_ != WorkflowCause::kNone;
+    return killed_ || (MainHasEnded() && IsFinallyOver());
+  }
+
+  StepFacts Facts() const {
+    return {.cause = cause_, .now = now_, .killed = killed_, .finally_since = finally_since_};
+  }
+
   void StepUntilQuiet() {
     for (;;) {
-      const auto fates = ReferenceFates(workflow_, Ends(), Running());
-      const WorkflowStep step = StepWorkflow(graph_, rows_, {.cause = cause_});
+      auto fates = ReferenceFates(workflow_, Ends(), Running());
+      const WorkflowStep step = StepWorkflow(graph_, rows_, Facts());
+      if (step.finally_begins && (finally_since_ || !MainHasEnded())) {
+        Complain("the finally nodes begin twice, or too early");
+      }
+      if (step.finally_begins) finally_since_ = now_;
       if (step.decisions.empty()) {
         end_ = step.end;
         return CheckRows(fates);
       }
-      for (const NodeDecision& decision : step.decisions) Follow(decision, fates);
+      for (const NodeDecision& decision : step.decisions) {
+        Follow(decision, fates);
+        // The later decisions follow from the end.
+        if (decision.action != NodeAction::kFinish) continue;
+        fates = ReferenceFates(workflow_, Ends(), Running());
+      }
     }
   }
 
@@ -195,27 +262,54 @@ class WorkflowWorld {
         break;
       case NodeAction::kCancel:
         if (row.state != RunState::kPending) Complain(decision.position, "is not PENDING");
-        row.state = RunState::kCancelled;
-        row.blocked = false;
+        if (!IsStopped(decision.position)) Complain(decision.position, "is cancelled wrongly");
+        row = {.state = RunState::kCancelled, .blocked = false, .attempt = row.attempt};
         break;
       case NodeAction::kOpen:
-      case NodeAction::kFinish: break;
+        if (!IsBlocked(row)) Complain(decision.position, "opened, but not blocked");
+        if (!fates.contains(id) || !fates.at(id).starts) {
+          Complain(decision.position, "opened too early, or wrongly");
+        }
+        row.blocked = false;
+        row.opened = true;
+        row.until = decision.until;
+        break;
+      case NodeAction::kFinish: Finish(decision); break;
       case NodeAction::kStop:
+        if (!IsStopped(decision.position)) Complain(decision.position, "is stopped wrongly");
         if (row.cancel_requested) Complain(decision.position, "was stopped before");
         row.cancel_requested = true;
         break;
     }
   }
 
+  // An opened node ends by itself at its time, and not before.
+  void Finish(const NodeDecision& decision) {
+    NodeRow& row = rows_[decision.position];
+    const WorkflowNode& node = graph_.node(decision.position);
+    if (!row.opened || row.until == WallTime{} || row.until > now_) {
+      Complain(decision.position, "ends too early");
+    }
+    const bool good = node.wait || node.approval->approves_on_timeout;
+    if ((decision.result.state == RunState::kCompleted) != good) {
+      Complain(decision.position, "ends wrongly");
+    }
+    row = {.state = decision.result.state,
+           .blocked = false,
+           .reason = decision.result.reason,
+           .attempt = row.attempt};
+  }
+
   // Between steps, every row is as the reference says.
   void CheckRows(const std::map<std::string, ReferenceFate>& fates) {
     const int64_t active = std::count_if(rows_.begin(), rows_.end(), IsActive);
     if (active > workflow_.max_parallel) Complain(fmt::format("{} runs are active", active));
-    if (cause_ != WorkflowCause::kNone) {
-      if (std::any_of(rows_.begin(), rows_.end(), IsBlocked)) Complain("blocked after a cancel");
-      return;
-    }
     for (size_t i = 0; i < rows_.size(); ++i) {
+      if (IsStopped(i) && rows_[i].state == RunState::kPending) Complain(i, "waits after a cancel");
+      if (rows_[i].opened && rows_[i].until != WallTime{} && rows_[i].until <= now_) {
+        Complain(i, "is open after its time");
+      }
+      if (IsStopped(i)) continue;
       const auto fate = fates.find(graph_.node(i).id);
       if (fate == fates.end()) continue;
       if (IsRule(rows_[i]) && fate->second.skipped != rows_[i].reason) {
@@ -223,7 +317,9 @@ class WorkflowWorld {
       }
       if (!IsBlocked(rows_[i])) continue;
       if (!fate->second.skipped.empty()) Complain(i, "must be skipped");
-      if (fate->second.starts && active < workflow_.max_parallel) Complain(i, "must be released");
+      const bool opens = graph_.node(i).job.empty();
+      const bool room = opens || active < workflow_.max_parallel;
+      if (fate->second.starts && room) Complain(i, "must be released");
     }
   }
 
@@ -248,13 +344,21 @@ class WorkflowWorld {
   void AdvanceSomething() {
     std::vector<size_t> active;
     for (size_t i = 0; i < rows_.size(); ++i) {
-      if (IsActive(rows_[i])) active.push_back(i);
+      if (IsActive(rows_[i]) || rows_[i].opened) active.push_back(i);
     }
     if (active.empty()) return Complain("nothing is active, and it has not ended");
     const size_t i = active[rng_.Below(active.size())];
     NodeRow& row = rows_[i];
     const NodeRow end = RandomEnd(seed_, graph_.node(i).id, row.attempt);
-    if (row.state == RunState::kPending && end.state == RunState::kSkipped) {
+    if (row.opened && row.until != WallTime{}) {
+      now_ = std::max(now_, row.until);
+    } else if (row.opened) {
+      const bool good = end.state == RunState::kCompleted;
+      row = {.state = good ? RunState::kCompleted : RunState::kFailed,
+             .blocked = false,
+             .reason = good ? "" : "refused",
+             .attempt = row.attempt};
+    } else if (row.state == RunState::kPending && end.state == RunState::kSkipped) {
       row = end;
     } else if (row.state == RunState::kPending) {
       if (!attempts_.insert({i, row.attempt}).second) Complain(i, "an attempt runs twice");
@@ -288,6 +392,7 @@ class WorkflowWorld {
       }
     }
     ApplyChanges(plan.changes, rows_);
+    if (!plan.changes.empty()) finally_since_.reset();
   }
 
   // The nodes from which the retry begins, and all downstream, wait again or were skipped as asked.
@@ -318,6 +423,9 @@ class WorkflowWorld {
   const uint64_t seed_;
   Rng rng_;  // the order of everything
   WorkflowCause cause_ = WorkflowCause::kNone;
+  bool killed_ = false;
+  WallTime now_ = FromUnixMicros(1'772'323'200'000'000);
+  std::optional<WallTime> finally_since_;
   std::optional<WorkflowEnd> end_;
   std::set<std::pair<size_t, int>> attempts_;
   std::string complaint_;
