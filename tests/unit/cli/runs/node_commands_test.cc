@@ -145,6 +145,7 @@ TEST_F(NodeCommandsTest, ADecisionNamesItsNode) {
   EXPECT_NE(out().find("waits for a decision"), std::string::npos) << out();
   nodes["nodes"][1]["state"] = "FAILED";
   nodes["nodes"][1]["decision"] = {{"decision", "refused"}, {"by", "ada"}};
+  server_.answers.clear();
   Answer("POST /api/runs/R1/nodes/report/decide", nodes);
   EXPECT_EQ(
       Run({"run", "refuse", "R1", "--node", "report", "--reason", "wrong rows", "-o", "wide"}), 0)
