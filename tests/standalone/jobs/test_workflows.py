@@ -95,7 +95,7 @@ class WorkflowsTest(WorkflowCase):
         self.assertEqual(self.states(runs["etl"])["repair"], "SKIPPED")
         self.assertEqual(self.states(runs["deploy"])["rollback"], "SKIPPED")
         report = runs["monthly-report"]
-        wait_until(lambda: "approval" in cli(self.server, "run", "list", "--waiting", "approval")[1], SECONDS, "the question")
+        wait_until(lambda: "monthly-report" in cli(self.server, "run", "list", "--waiting", "approval")[1], SECONDS, "the question")
         self.assertIn("waits for a decision", cli(self.server, "run", "nodes", report)[1])
         self.assertEqual(self.states(report)["send"], "PENDING")
         cli(self.server, "run", "approve", report, "--node", "approval", "--reason", "seen")
