@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{.name = "backfill.nodes_unasked",
                    .promise = "P4",
                    .seeds_max = 40,
-                   .first = 740,
+                   .first = 240,
                    .workflows = true,
                    .lost_nodes = true},
         // parts: those that a look was told of were counted before they ended, ends with a number

@@ -25,6 +25,8 @@ export const enProblems = {
   'problem.not_found': 'Not found.',
   'problem.method_not_allowed': 'This method is not supported here.',
   'problem.exists': 'This already exists.',
+  'problem.not_open': 'The node does not wait for a decision.',
+  'problem.not_approver': 'Others decide about this node.',
   'problem.in_use': 'A job still uses this.',
   'problem.conflict': 'The current state does not allow this.',
   'problem.upgrade_unfinished': 'This can be used once the upgrade of the cluster is finished.',

@@ -28,6 +28,8 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.not_found': '未找到。',
   'problem.method_not_allowed': '此处不支持该操作。',
   'problem.exists': '已经存在。',
+  'problem.not_open': '该节点未在等待审批。',
+  'problem.not_approver': '该节点由其他人审批。',
   'problem.in_use': '仍有任务在使用。',
   'problem.conflict': '其当前状态不允许此操作。',
   'problem.upgrade_unfinished': '集群升级完成后才能使用此设置。',

@@ -148,7 +148,7 @@ describe('the section of the form', () => {
       'Run failed and Run late (after 5 min). Recipients: Webhook and Mail to ops@example.org and night@example.org',
     );
     fireEvent.change(screen.getByLabelText('Notify on'), { target: { value: 'own' } });
-    for (const kind of ['Missed fires', 'Job recovered', 'Job paused after failures'])
+    for (const kind of ['Missed fires', 'Job recovered', 'Job paused after failures', 'Approval needed'])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.change(screen.getByLabelText('Late after (seconds)'), {
       target: { value: '60' },
@@ -198,6 +198,7 @@ describe('the section of the form', () => {
       'Run late',
       'Job recovered',
       'Job paused after failures',
+      'Approval needed',
     ])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
