@@ -36,9 +36,10 @@ Result<std::vector<std::optional<std::string>>> OutputsOfParts(Session& session,
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query(
-          "SELECT JSON_EXTRACT(CONVERT(r.outputs USING utf8mb4), ?) FROM job_runs r "
-          "FORCE INDEX (PRIMARY) WHERE r.fire_us = ? AND r.schedule_id = ? AND r.shard > "
-          "0 ORDER BY r.shard",
+          // As text: the connector cannot take MySQL's type JSON.
+          "SELECT CONVERT(JSON_EXTRACT(CONVERT(r.outputs USING utf8mb4), ?) USING utf8mb4) FROM "
+          "job_runs r FORCE INDEX (PRIMARY) WHERE r.fire_us = ? AND r.schedule_id = ? AND r.shard "
+          "> 0 ORDER BY r.shard",
           {fmt::format("$.\"{}\"", name), ToUnixMicros(own.fire), own.schedule_id.value()}));
   std::vector<std::optional<std::string>> outputs;
   while (rows.Next()) {
