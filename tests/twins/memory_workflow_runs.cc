@@ -12,6 +12,7 @@
 #include "common/domain/run/run_kind.h"
 #include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/domain/workflow/skip_rights.h"
 #include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
@@ -209,11 +210,10 @@ void FinishNode(MemoryTables& tables, RunEntry node, const AttemptResult& result
 }
 
 Status CheckMaySkipNodes(const WorkflowGraph& graph, const std::vector<std::string>& nodes,
-                         const Decider& who) {
+                         const NodeRows* rows, const Decider& who) {
   for (const std::string& node : nodes) {
     const auto position = graph.Find(node);
-    if (!position || !graph.node(*position).approval) continue;
-    CARILLON_TRY(CheckMayDecide(*graph.node(*position).approval, who));
+    if (position) CARILLON_TRY(CheckMaySkipNode(graph, *position, rows, who));
   }
   return {};
 }
@@ -288,7 +288,7 @@ Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables,
   CARILLON_TRY(CheckMayRetry(own, workflow->is_late));
   if (who != nullptr && !retry.skip.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, *workflow));
-    CARILLON_TRY(CheckMaySkipNodes(graph, retry.skip, *who));
+    CARILLON_TRY(CheckMaySkipNodes(graph, retry.skip, nullptr, *who));
   }
   CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
   CARILLON_ASSIGN_OR_RETURN(WorkflowRetryPlan planned,

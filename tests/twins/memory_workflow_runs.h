@@ -43,7 +43,7 @@ void FinishNode(MemoryTables& tables, RunEntry node, const AttemptResult& result
 
 // kDenied: one of the nodes is an approval that this person may not decide.
 Status CheckMaySkipNodes(const WorkflowGraph& graph, const std::vector<std::string>& nodes,
-                         const Decider& who);
+                         const NodeRows* rows, const Decider& who);
 
 // A retry may also block finally nodes again; their time begins anew.
 void WriteNodeChanges(MemoryTables& tables, WorkflowEntry& workflow,

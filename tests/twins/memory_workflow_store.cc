@@ -326,9 +326,10 @@ Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& req
   if (workflow == nullptr) return NoWorkflowRun(request.key);
   CARILLON_TRY(CheckMaySkip(tables_.FindRun(workflow->own)->row, workflow->is_late));
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
-  CARILLON_TRY(CheckMaySkipNodes(graph, {request.node}, context.decider));
-  CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan, PlanSkip(graph, NodeRowsOf(tables_, *workflow),
-                                                           request.node, context.overlap()));
+  const NodeRows rows = NodeRowsOf(tables_, *workflow);
+  CARILLON_TRY(CheckMaySkipNodes(graph, {request.node}, &rows, context.decider));
+  CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan,
+                            PlanSkip(graph, rows, request.node, context.overlap()));
   if (plan.refused()) return RefusalOf("skip", graph, plan);
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteNodeChanges(tables_, *workflow, plan.changes, context.now);

@@ -10,6 +10,7 @@
 #include "common/domain/run/run_state.h"
 #include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/domain/workflow/skip_rights.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/runs/shard_routes.h"
@@ -73,7 +74,9 @@ bool MayDecideAny(const Call& call, const WorkflowRunView& view) {
 }
 
 bool MaySkipNode(const Call& call, const JudgedWorkflow& workflow, size_t position) {
-  if (!MayAnswer(call, workflow.graph.node(position))) return false;
+  if (!CheckMaySkipNode(workflow.graph, position, &workflow.rows, DeciderOf(call.caller)).ok()) {
+    return false;
+  }
   if (!CheckMaySkip(workflow.view.own.row, workflow.is_late).ok()) return false;
   const auto plan = PlanSkip(workflow.graph, workflow.rows, workflow.graph.node(position).id,
                              Overlap::kUnconfirmed);

@@ -124,6 +124,25 @@ TYPED_TEST(NodeContract, ASkipEndsAnOpenApproval) {
   EXPECT_TRUE(s.Opened(kUndecided, kT0 + 2s).empty());
 }
 
+TYPED_TEST(NodeContract, NobodyElseGoesPastAnApproval) {
+  NodeDriver s = this->node_driver();
+  const StoredJob flow =
+      s.CreateFlow(s.Flow({s.Ask("ask", {}, {.by = {"u1"}}), s.Task("b", {{.node = "ask"}}),
+                           s.Task("c", {{.node = "b"}}), s.Task("beside")}));
+  const RunKey key = s.Begun(flow, kT0);
+  const Decider stranger{"u3", "carl"}, anna{"u1", "anna"};
+  const auto skip = [&](const std::string& node, WallTime now, const Decider& who) {
+    return s.workflows.SkipNode({.key = key, .node = node}, {.now = now, .decider = who});
+  };
+  for (const std::string node : {"b", "c"}) {
+    EXPECT_CODE(skip(node, kT0 + 1s, stranger), ErrorCode::kDenied);
+  }
+  EXPECT_OK(s.TryDecide(key, "ask", Decision::kApprove, kT0 + 2s, anna));
+  EXPECT_OK(skip("c", kT0 + 3s, stranger));  // who may decide has approved
+  const RunKey other = s.Begun(flow, kT0 + 5s);
+  EXPECT_OK(s.workflows.SkipNode({.key = other, .node = "b"}, {.now = kT0 + 6s, .decider = anna}));
+}
+
 TYPED_TEST(NodeContract, ACancelOfAnOpenApprovalIsItsFailure) {
   NodeDriver s = this->node_driver();
   const RunKey key = s.Begun(s.CreateFlow(s.Flow({s.Ask("ask")})), kT0);

@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/domain/workflow/skip_rights.h"
 
 namespace carillon::mysql {
 namespace {
@@ -113,12 +114,11 @@ Error NoNode(const std::string& node) {
   return {ErrorCode::kInvalid, fmt::format("no node '{}'", node.substr(0, 64)), "/node"};
 }
 
-// To skip an approval is to decide it.
-Status CheckSkips(const WorkflowGraph& graph, const RetryPlan& plan, const Decider& who) {
+Status CheckSkips(const WorkflowGraph& graph, const RetryPlan& plan, const NodeRows* rows,
+                  const Decider& who) {
   for (const NodeChange& change : plan.changes) {
-    const std::optional<Approval>& approval = graph.node(change.position).approval;
-    if (change.to != NodeChange::To::kSkippedByHand || !approval) continue;
-    CARILLON_TRY(CheckMayDecide(*approval, who));
+    if (change.to != NodeChange::To::kSkippedByHand) continue;
+    CARILLON_TRY(CheckMaySkipNode(graph, change.position, rows, who));
   }
   return {};
 }
@@ -276,7 +276,7 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
   if (target.decider && !target.retry.skip.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                               LoadWorkflow(session, {planned.row.job_no, planned.row.def_version}));
-    CARILLON_TRY(CheckSkips(loaded.graph, planned.plan, *target.decider));
+    CARILLON_TRY(CheckSkips(loaded.graph, planned.plan, nullptr, *target.decider));
   }
   // Its workflow run may still be open: a cancel before the begin waits for a step.
   planned.own_ended = IsFinal(own.row.state);
@@ -321,7 +321,7 @@ Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan,
                             PlanSkip(loaded.graph, nodes.rows, node, context.overlap()));
   if (plan.refused()) return RefusalOf("skip", loaded.graph, plan);
-  CARILLON_TRY(CheckSkips(loaded.graph, plan, context.decider));
+  CARILLON_TRY(CheckSkips(loaded.graph, plan, &nodes.rows, context.decider));
   CARILLON_TRY(WriteRetryPlan(session, nodes, plan, {incarnations, context.now}));
   CARILLON_TRY(ForgetFinally(session, *row, plan));
   return WriteWakeUp(session, *row, context.now);
