@@ -86,6 +86,9 @@ Status MemoryGroupStore::DeleteGroup(const std::string& name) {
     return {ErrorCode::kConflict,
             "concurrency group " + name + " is used by job " + job.id.value()};
   }
+  if (!found->second.queue.empty()) {
+    return {ErrorCode::kConflict, "runs wait for a slot of concurrency group " + name};
+  }
   tables_.groups.erase(found);
   return {};
 }

@@ -66,13 +66,15 @@ void InsertPart(MemoryTables& tables, const RunRow& own, const Places& places, u
 
 // Gives the parts of an earlier begin the places of this one, of which there may be none. Returns
 // the keys of those that stay. Of the others the numbers of the attempts stay with the logs.
-std::vector<RunKey> ReplaceParts(MemoryTables& tables, const std::vector<RunKey>& before,
-                                 const Places& places) REQUIRES(tables.mu) {
-  const bool same =
-      places.total == before.size() && std::ranges::all_of(before, [&](const RunKey& key) {
-        const ExecutorId& host = tables.FindRun(key)->row.pinned_executor;
-        return host == HostOfPart(places, key.shard);
-      });
+std::vector<RunKey> ReplaceParts(MemoryTables& tables, const RunRow& own,
+                                 const std::vector<RunKey>& before, const Places& places)
+    REQUIRES(tables.mu) {
+  // A list of items may have changed, and still be as long.
+  const bool same = places.total == before.size() && !RulesOf(own).items &&
+                    std::ranges::all_of(before, [&](const RunKey& key) {
+                      const ExecutorId& host = tables.FindRun(key)->row.pinned_executor;
+                      return host == HostOfPart(places, key.shard);
+                    });
   if (same) return before;
   std::vector<RunKey> stay;
   for (const RunKey& key : before) {
@@ -208,7 +210,7 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts,
   const std::vector<RunKey> before = PartsOf(tables, request.key);
   const Places places =
       parts.rendered ? *parts.rendered : PlacesOf(definition, HostsOf(tables), now);
-  const std::vector<RunKey> stay = ReplaceParts(tables, before, places);
+  const std::vector<RunKey> stay = ReplaceParts(tables, own.row, before, places);
   if (places.total == 0) {
     EndWithoutParts(tables, std::move(own), places, now, &reply);
     return reply;

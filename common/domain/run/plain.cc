@@ -52,7 +52,7 @@ bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now) {
 bool MayBePlain(const ClaimRequest& request) {
   return !TakesSlots(request.overlap.policy) && request.group.empty() &&
          request.hold_back == ClaimReason::kNone && !request.elsewhere && !request.repeated &&
-         !request.pinned && request.late_after == Duration::zero();
+         !request.pinned && !request.rules && request.late_after == Duration::zero();
 }
 
 std::string_view RuleOf(ResultFact fact) {

@@ -8,7 +8,8 @@
 //          the MariaDB adapter states each fact in its statement (plain_writes.cc).
 // Always   If every fact holds for a row, DecideClaim accepts the claim, or DecideResult completes
 //          the run. Then only the run's own row must be written. A claim that may start late is not
-//          plain: lateness counts from the due time, which only the row has.
+//          plain: lateness counts from the due time, which only the row has. Nor is that of a node:
+//          only the row says whether it has the rules by which the request was filled in.
 #pragma once
 
 #include <algorithm>

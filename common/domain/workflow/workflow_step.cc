@@ -67,8 +67,9 @@ class Step {
   }
   bool MustStop() const {
     if (!finally_) return facts_.cause != WorkflowCause::kNone;
-    const bool late =
-        facts_.finally_since && facts_.now - *facts_.finally_since >= graph_.finally_timeout();
+    // In a pause of the cluster they cannot start. The resume moves finally_since.
+    const bool late = !facts_.paused && facts_.finally_since &&
+                      facts_.now - *facts_.finally_since >= graph_.finally_timeout();
     return killed_ || late;
   }
 

@@ -22,7 +22,8 @@ enum class WorkflowCause { kNone, kCancel, kDeadline };
 struct StepFacts {
   WorkflowCause cause = WorkflowCause::kNone;
   WallTime now = WallTime{};
-  bool paused = false;  // of the cluster: no approval expires
+  // Of the cluster: no approval expires, and finally nodes are not stopped for their time.
+  bool paused = false;
   // Of kCancel: finally nodes end, too, because the mode is CancelMode::kKill or the own run has
   // ended already.
   bool killed = false;

@@ -200,6 +200,8 @@ TYPED_TEST(FinallyContract, FinallyNodesHaveATimeOfTheirOwn) {
   const RunKey key = this->Left(s, s.CreateFlow(definition));
   const RunRow last = s.StartNode(key, "f", kT0 + 3s);
   s.SetPaused(kT0 + 10s);
+  s.Rotate(kT0 + 90s);
+  EXPECT_FALSE(s.RowOf(key, "f").cancel_requested.has_value());
   s.SetPaused(std::nullopt, 5s);
   s.Rotate(kT0 + 36s);
   EXPECT_FALSE(s.RowOf(key, "f").cancel_requested.has_value());

@@ -161,6 +161,34 @@ TYPED_TEST(MapContract, ARetryMayHaveAnotherList) {
   EXPECT_EQ(this->Part(s, own, 0).attempt, 2);
 }
 
+// The new list is as long, and has other items.
+TYPED_TEST(MapContract, ACheckpointIsOfAnItem) {
+  NodeDriver s = this->node_driver();
+  const RunKey key = s.Begun(s.CreateFlow(this->Flow()), kT0);
+  RunRow own = this->Mapped(s, key, R"(["x","y"])", kT0 + 1s);
+  const RunRow part = this->StartPart(s, own, 0, s.fence, kT0 + 2s);
+  const RunSave save{.key = part.key,
+                     .segment = part.segment,
+                     .job_no = part.job_no,
+                     .attempt = part.attempt,
+                     .token = part.claim_token,
+                     .seq = 1,
+                     .checkpoint = "half of x"};
+  EXPECT_EQ(s.v(s.checkpoints.Save({save}, s.fence, kT0 + 2s)).at(0), SaveVerdict::kKept);
+  s.Apply(s.ReportOf(part, RunState::kFailed, kT0 + 3s), s.fence, kT0 + 3s);
+  this->End(s, own, 1, RunState::kFailed, {}, kT0 + 3s);
+  this->Look(s, own, s.fence, kT0 + 3s);
+  s.Steps(kT0 + 3s);
+  s.Finish(key, "use", kT0 + 4s);
+  EXPECT_OK(s.runs.RetryRun(
+      {.key = key, .workflow = {.from = RetryFrom::kNodes, .nodes = {"list"}}}, {.now = kT0 + 5s}));
+  s.ExpectBegin(key, kT0 + 5s);
+  s.Steps(kT0 + 5s);
+  own = this->Mapped(s, key, R"(["v","w"])", kT0 + 6s);
+  EXPECT_EQ(this->Part(s, own, 0).attempt, 2);
+  EXPECT_EQ(s.v(s.checkpoints.ReadCheckpoint(part.key)), std::nullopt);
+}
+
 TYPED_TEST(MapContract, ARetryOfTheNodeKeepsItsItems) {
   NodeDriver s = this->node_driver();
   JobDefinition definition = this->Flow();

@@ -181,6 +181,32 @@ TYPED_TEST(NodeContract, RunsOfANodeTakeSlotsOfItsGroup) {
   EXPECT_EQ(offer(second, kT0 + 6s), ClaimVerdict::kAccepted);
 }
 
+TYPED_TEST(NodeContract, AGroupStaysWhileRunsOfEarlierGraphsWaitForIt) {
+  NodeDriver s = this->node_driver();
+  s.v(s.groups.PutGroup("db", {.limit = 1}, kT0));
+  JobDefinition task = s.TaskOf("true");
+  task.concurrency_group = "db";
+  StoredJob flow = s.CreateFlow(s.Flow({s.Task("t", {}, task)}));
+  const RunKey first = s.Begun(flow, kT0);
+  const RunKey second = s.Begun(flow, kT0 + 1s);
+  const auto offer = [&](const RunKey& key, uint64_t token) {
+    ClaimRequest request = s.ClaimOf(s.RowOf(key, "t"), token);
+    request.group = "db";
+    return s.Claim(request, s.fence, kT0 + 2s).verdict;
+  };
+  EXPECT_EQ(offer(first, 81), ClaimVerdict::kAccepted);
+  EXPECT_EQ(offer(second, 82), ClaimVerdict::kEnqueued);
+  flow = s.Replace(flow, s.Flow({s.Task("t")}), kT0 + 3s);
+  EXPECT_CODE(s.groups.DeleteGroup("db"), ErrorCode::kConflict);
+  s.EndRun(s.RowOf(first, "t"), RunState::kCompleted, kT0 + 4s);
+  for (const QueuedGroup& group :
+       s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 5s)).groups) {
+    s.v(s.queues.AdmitGroup(group, s.fence, kT0 + 5s));
+  }
+  EXPECT_EQ(s.RowOf(second, "t").due, kT0 + 5s);
+  EXPECT_OK(s.groups.DeleteGroup("db"));
+}
+
 TYPED_TEST(NodeContract, ATaskInAGroupIsShownByItsWorkflow) {
   NodeDriver s = this->node_driver();
   s.v(s.groups.PutGroup("db", {.limit = 1}, kT0));

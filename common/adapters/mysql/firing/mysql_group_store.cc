@@ -339,6 +339,17 @@ Status MysqlGroupStore::DeleteGroup(const std::string& name) {
                                                   rows.Text(2), rows.Text(1))};
       }
     }
+    {
+      // Of nodes of earlier versions of a workflow: nobody would admit them any more.
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows, session.Query("SELECT 1 FROM run_waits w FORCE INDEX (by_group) WHERE "
+                                   "w.group_no = ? LIMIT 1",
+                                   {group_no->value()}));
+      if (rows.Next()) {
+        return {ErrorCode::kConflict,
+                fmt::format("runs wait for a slot of concurrency group {}", name)};
+      }
+    }
     CARILLON_TRY(
         session.Execute("DELETE FROM group_slots WHERE group_no = ?", {group_no->value()}));
     CARILLON_TRY(

@@ -17,6 +17,7 @@
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/collected_outputs.h"
 #include "common/domain/nodes/run_definition.h"
+#include "common/domain/nodes/run_rules.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
 #include "common/domain/parts/new_part.h"
@@ -197,18 +198,26 @@ Status PlaceParts(Session& session, const std::vector<RunKey>& parts, const Plac
   return {};
 }
 
+// True if the parts have other items than at an earlier begin, as far as is known: the list of
+// items may have changed, and still be as long.
+bool MayHaveOtherItems(const RunRow& own) {
+  const Result<RunRules> rules = RunRulesFromText(own.rules);
+  return rules.ok() && rules->items.has_value();
+}
+
 // Gives the parts of an earlier begin the places of this one, of which there may be none. Returns
 // the keys of those that stay. The attempts of the others stay, too, with their logs: a part that
 // comes back goes on from their numbers (NewPart).
-Result<std::vector<RunKey>> ReplaceParts(Session& session, const RunKey& own,
+Result<std::vector<RunKey>> ReplaceParts(Session& session, const RunRow& row,
                                          const std::vector<RunKey>& before, const Places& places,
                                          Incarnations& incarnations) {
+  const RunKey& own = row.key;
   // No late end comes between the record and the delete.
   CARILLON_ASSIGN_OR_RETURN(const LockedRuns locked, LockRuns(session, before, incarnations));
   const size_t total = places.total;
   std::vector<RunKey> stay;
   std::vector<RunKey> go;
-  bool same = total == before.size();
+  bool same = total == before.size() && !MayHaveOtherItems(row);
   for (const RunKey& key : before) {
     (key.shard <= total ? stay : go).push_back(key);
     if (!same) continue;
@@ -261,7 +270,7 @@ Status PlaceFire(Session& session, StoredRun& own, const Places& places, const C
   std::set<uint32_t> present;
   if (!before.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> stay,
-                              ReplaceParts(session, key, before, places, rules.incarnations));
+                              ReplaceParts(session, own.row, before, places, rules.incarnations));
     for (const RunKey& part : stay) present.insert(part.shard);
     CARILLON_TRY(BeginAgain(session, own.row, stay, rules));
   }

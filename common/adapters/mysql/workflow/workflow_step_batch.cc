@@ -35,6 +35,12 @@ bool AnyExpires(const NodeRows& rows, WallTime now) {
   });
 }
 
+// True if the time of the finally nodes is over.
+bool IsFinallyOver(const StepReads& reads, WallTime now) {
+  return reads.row.finally_since != WallTime{} &&
+         now - reads.row.finally_since >= reads.loaded.graph.finally_timeout();
+}
+
 // What the step decides by, besides the rows. Writes that the run is over its deadline.
 Status ReadStepFacts(Session& session, const StoredRun& own, const StepWrite& rules,
                      StepReads& reads) {
@@ -42,8 +48,8 @@ Status ReadStepFacts(Session& session, const StoredRun& own, const StepWrite& ru
       rules.now >= reads.row.deadline && !HasMainEnded(reads.loaded.graph, reads.nodes.rows);
   bool times_out = late && !reads.row.timed_out;
   StepFacts& facts = reads.facts;
-  if (times_out || AnyExpires(reads.nodes.rows, rules.now)) {
-    // Its nodes cannot start. The resume moves the deadline.
+  if (times_out || IsFinallyOver(reads, rules.now) || AnyExpires(reads.nodes.rows, rules.now)) {
+    // Its nodes cannot start. The resume moves these times.
     CARILLON_ASSIGN_OR_RETURN(facts.paused, IsClusterPaused(session));
     times_out = times_out && !facts.paused;
   }
@@ -98,7 +104,12 @@ Status WriteStep(Session& session, StepReads& reads, const StepWrite& rules, Ste
                     own->second.row.cancel_requested.value_or(CancelMode::kGraceful));
   CARILLON_TRY(writer.Load(jobs));
   reads.workflow.state = step.state;
-  for (const NodeDecision& decision : step.decisions) CARILLON_TRY(writer.Apply(decision, effect));
+  for (const NodeDecision& decision : step.decisions) {
+    CARILLON_TRY(writer.Apply(decision, effect));
+    // A person has ended the node otherwise meanwhile. What follows was decided by this end.
+    const bool ended = IsFinal(reads.nodes.rows[decision.position].state);
+    if (decision.action == NodeAction::kFinish && !ended) break;
+  }
   // The decisions may have come out otherwise, and have consequences of their own.
   const WorkflowStep next = StepWorkflow(reads.loaded.graph, reads.nodes.rows, reads.facts);
   if (next.finally_begins) BeginFinally(rules.now, reads);

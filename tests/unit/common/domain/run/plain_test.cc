@@ -217,6 +217,7 @@ TEST_F(PlainTest, RequestsThatSayMoreAreNotPlain) {
   EXPECT_FALSE(with([](ClaimRequest& r) { r.elsewhere = true; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.repeated = true; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.pinned = true; }));
+  EXPECT_FALSE(with([](ClaimRequest& r) { r.rules = ""; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.late_after = 1s; }));
   EXPECT_TRUE(MayBePlain(PlainResult().report));
   const auto ending = [](auto change) {

@@ -254,6 +254,9 @@ TEST(FinallyTest, TheyAreStoppedWhenTheirTimeIsOver) {
   EXPECT_EQ(StepText(graph, rows, facts), "release mail");
   facts.now = kAtNoon + 60s;
   EXPECT_EQ(StepText(graph, rows, facts), "stop clean, cancel mail, cancel gate");
+  facts.paused = true;
+  EXPECT_EQ(StepText(graph, rows, facts), "release mail") << "the resume moves finally_since";
+  facts.paused = false;
   const NodeRow cancelled = Row(RunState::kCancelled);
   EXPECT_EQ(StepText(graph, {Completed(), cancelled, cancelled, cancelled}, facts),
             "FAILED clean mail gate");
