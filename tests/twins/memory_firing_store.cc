@@ -66,9 +66,9 @@ PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   return all ? split : SplitPlain(items, [](const Item&) { return false; });
 }
 
-// Tests let the twin read the rows of nodes, as if it did not know the kind of their runs.
+// Tests let the twin read the rows of cron schedules' runs, as if it did not know their kind.
 bool Readable(const RunEntry& entry) {
-  return !failpoint::Broken("twin.plain") || !NodePlaceOf(entry.row.key);
+  return !failpoint::Broken("twin.plain") || entry.row.kind != RunKind::kCron;
 }
 
 // Writes only the run's own columns, as the statement of the MariaDB adapter does.
