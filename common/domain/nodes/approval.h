@@ -21,7 +21,7 @@ inline constexpr std::string_view kNotDecided = "not_decided";  // FAILED: nobod
 enum class Decision { kApprove, kRefuse, kTimeout };
 std::string_view Name(Decision decision);  // "approve", "refuse", "timeout"
 
-// Who decides, or skips an approval. user_id "": a token that belongs to nobody.
+// The person that decides or skips. user_id "": a token that belongs to nobody.
 struct Decider {
   std::string user_id = {};
   std::string name = {};

@@ -25,7 +25,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Whether the text as a whole is a number as RFC 8259 writes it.
+// True if the text as a whole is a number as RFC 8259 writes it.
 bool IsJsonNumber(std::string_view text) {
   size_t at = 0;
   const auto digits = [&] {

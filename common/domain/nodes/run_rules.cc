@@ -36,7 +36,7 @@ Error Unreadable(std::string_view what) {
 
 // ---- to text -----------------------------------------------------------------------------------
 
-// What separates rules, or entries of a list, or is not printable.
+// Escapes the separators of rules and of entries of a list, and all that is not printable.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

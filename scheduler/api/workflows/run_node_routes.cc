@@ -38,7 +38,7 @@ Outcome<JudgedNodes> JudgeAll(const WorkflowRunView& view) {
   return JudgedNodes{std::move(graph), std::move(rows), {failures.begin(), failures.end()}};
 }
 
-// How an approval was decided; its outputs say it.
+// The decision about an approval; its outputs tell it.
 json ShowDecision(const WorkflowNode& node, const RunDetail& run, const Outputs& outputs) {
   const auto text = [&outputs](const char* name) {
     const auto found = outputs.find(name);
@@ -53,7 +53,7 @@ json ShowDecision(const WorkflowNode& node, const RunDetail& run, const Outputs&
           {"at", at == WallTime{} ? json(nullptr) : json(FormatRfc3339(at))}};
 }
 
-// What only some kinds of nodes have.
+// The fields that only some kinds of nodes have.
 void ShowKind(const WorkflowNode& node, const RunDetail& run, const NodeRow& row, json& shown) {
   if (RunsNoJob(node)) shown["job_id"] = shown["job_name"] = nullptr;
   if (!node.task.empty()) shown["job_type"] = Name(node.task.job().type);

@@ -41,7 +41,7 @@ bool IsFinallyOver(const StepReads& reads, WallTime now) {
          now - reads.row.finally_since >= reads.loaded.graph.finally_timeout();
 }
 
-// What the step decides by, besides the rows. Writes that the run is over its deadline.
+// Reads what the step decides by, besides the rows. Writes that the run is over its deadline.
 Status ReadStepFacts(Session& session, const StoredRun& own, const StepWrite& rules,
                      StepReads& reads) {
   const bool late =

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr size_t kNameShownMax = 64;
 
-// Which fields of a job a task has: the work, and how it is run and repeated. Everything else is
+// The fields of a job that a task has: the work, and how it is run and repeated. Everything else is
 // that of the workflow, or of the node.
 constexpr std::array<std::string_view, 26> kTaskFields = {"type",
                                                           "command",

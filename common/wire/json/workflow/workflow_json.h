@@ -45,7 +45,7 @@ nlohmann::json WorkflowToJson(const WorkflowDefinition& workflow);
 nlohmann::json CompleteNodeToJson(const WorkflowNode& node);
 nlohmann::json NodeParametersToJson(const WorkflowNode& node);
 std::string_view KindOf(const WorkflowNode& node);
-// What else the definition says of the node; null for what it does not have:
+// The rest of the definition of the node; null for what it does not have:
 //   {"task", "approval", "wait", "rules", "over", "as", "collect"}
 nlohmann::json NodeWorkToJson(const WorkflowNode& node);
 
