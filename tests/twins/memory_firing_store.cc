@@ -11,6 +11,7 @@
 #include "common/domain/nodes/task_jobs.h"
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run/plain.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
 #include "tests/twins/memory_node_jobs.h"
@@ -66,9 +67,9 @@ PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   return all ? split : SplitPlain(items, [](const Item&) { return false; });
 }
 
-// Tests let the twin read the rows of cron schedules' runs, as if it did not know their kind.
+// Tests let the twin read the rows of runs planned ahead, as if it did not know their kinds.
 bool Readable(const RunEntry& entry) {
-  return !failpoint::Broken("twin.plain") || entry.row.kind != RunKind::kCron;
+  return !failpoint::Broken("twin.plain") || !IsPlannedAhead(entry.row.kind);
 }
 
 // Writes only the run's own columns, as the statement of the MariaDB adapter does.
