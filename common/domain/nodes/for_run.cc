@@ -24,6 +24,7 @@ void TakeRetryRules(const RunRules& rules, RetryRules& retry) {
   if (rules.retry_on) retry.conditions.retry_on = ReadRetryConditions(*rules.retry_on);
   if (rules.no_retry_on) retry.conditions.no_retry_on = ReadRetryConditions(*rules.no_retry_on);
   if (rules.on_lost) retry.on_lost = *rules.on_lost;
+  if (rules.presume_dead_s) retry.presume_dead = std::chrono::seconds(*rules.presume_dead_s);
 }
 
 // The rules that risk least.

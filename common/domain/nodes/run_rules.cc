@@ -25,6 +25,7 @@ constexpr std::string_view kPriority = "priority";
 constexpr std::string_view kExecutor = "executor_id";
 constexpr std::string_view kSelector = "executor_selector";
 constexpr std::string_view kGroup = "concurrency_group";
+constexpr std::string_view kPresumeDead = "presume_dead";
 constexpr std::string_view kItems = "items";
 constexpr std::string_view kAs = "as";
 
@@ -177,6 +178,7 @@ Status ReadRule(std::string_view name, std::string_view value, RunRules& rules) 
   if (name == kExecutor) return Read(value, rules.executor_id);
   if (name == kSelector) return Read(value, rules.executor_selector);
   if (name == kGroup) return Read(value, rules.concurrency_group);
+  if (name == kPresumeDead) return Read(value, rules.presume_dead_s);
   if (name == kItems) return Read(value, rules.items);
   if (name == kAs) return ReadText(value, rules.as);
   return Unreadable(name);
@@ -208,6 +210,7 @@ std::string ToText(const RunRules& rules) {
   writer.Text(kExecutor, rules.executor_id);
   writer.Text(kSelector, rules.executor_selector);
   writer.Text(kGroup, rules.concurrency_group);
+  writer.Number(kPresumeDead, rules.presume_dead_s);
   writer.Number(kItems, rules.items);
   if (!rules.as.empty()) writer.Text(kAs, std::string_view(rules.as));
   return writer.Take();
@@ -240,6 +243,7 @@ JobDefinition WithRules(JobDefinition job, const RunRules& rules) {
   Take(rules.retry_on, job.retry_on);
   Take(rules.no_retry_on, job.no_retry_on);
   Take(rules.on_lost, job.on_lost);
+  Take(rules.presume_dead_s, job.presume_dead_s);
   Take(rules.priority, job.priority);
   // Of executor_id and executor_selector, a job has one at most.
   if (rules.executor_id && !rules.executor_id->empty()) job.executor_selector.clear();
@@ -265,6 +269,7 @@ RunRules RulesOfTask(const JobDefinition& task) {
   if (!task.retry_intervals_s.empty()) rules.retry_intervals_s = task.retry_intervals_s;
   if (!task.retry_on.empty()) rules.retry_on = task.retry_on;
   if (!task.no_retry_on.empty()) rules.no_retry_on = task.no_retry_on;
+  if (task.presume_dead_s != 0) rules.presume_dead_s = task.presume_dead_s;
   if (!task.executor_id.empty()) rules.executor_id = task.executor_id;
   if (!task.executor_selector.empty()) rules.executor_selector = task.executor_selector;
   if (!task.concurrency_group.empty()) rules.concurrency_group = task.concurrency_group;

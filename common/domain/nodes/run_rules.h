@@ -35,6 +35,8 @@ struct RunRules {
   std::optional<std::string> executor_id = {};  // "": any executor, whatever the job says
   std::optional<std::string> executor_selector = {};
   std::optional<std::string> concurrency_group = {};  // "": none
+  // Of the row of a task's run only: JobDefinition::presume_dead_s.
+  std::optional<int64_t> presume_dead_s = {};
   // Of the row of a run only: the number of items of a mapped node (mapped_items.h), and the name
   // of the parameter that has the item of a part (WorkflowNode::as).
   std::optional<int64_t> items = {};

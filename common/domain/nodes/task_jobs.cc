@@ -39,7 +39,6 @@ auto ForeignFields(const JobDefinition& task) {
        {"schedules", !task.schedules.empty()},
        {"time_zone", task.time_zone != usual.time_zone},
        {"queue_timeout", task.queue_timeout_s != usual.queue_timeout_s},
-       {"presume_dead", task.presume_dead_s != usual.presume_dead_s},
        {"pause_after_failures", task.pause_after_failures != usual.pause_after_failures},
        {"enabled", task.enabled != usual.enabled},
        {"misfire_policy", task.misfire_policy != usual.misfire_policy},

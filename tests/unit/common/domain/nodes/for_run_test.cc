@@ -43,6 +43,7 @@ TEST(ForRunTest, EveryRuleOfTheRunTakesThePlaceOfTheJobs) {
   EXPECT_EQ(with({.retry_on = {{"timeout"}}}).retry.conditions.retry_on.size(), 1u);
   EXPECT_EQ(with({.no_retry_on = {{"timeout"}}}).retry.conditions.no_retry_on.size(), 1u);
   EXPECT_EQ(with({.on_lost = OnLost::kRetry}).retry.on_lost, OnLost::kRetry);
+  EXPECT_EQ(with({.presume_dead_s = 60}).retry.presume_dead, 60s);
   EXPECT_EQ(with({.priority = 9}).priority, 9);
   EXPECT_EQ(with({.timeout_s = 9}).retry, RowOfJob().retry);
   EXPECT_EQ(with({.timeout_s = 9}).version, 5) << "its job may be edited meanwhile";
@@ -55,6 +56,7 @@ TEST(ForRunTest, AgreesWithTheDefinition) {
   for (const RunRules& rules : {RunRules{.retry_count = 0}, RunRules{.retry_interval_s = 3},
                                 RunRules{.retry_intervals_s = std::vector<int64_t>{}},
                                 RunRules{.retry_on = {{"exit:1-3"}}, .on_lost = OnLost::kHold},
+                                RunRules{.presume_dead_s = 7},
                                 RunRules{.retry_interval_s = 3, .retry_intervals_s = {{7, 8}}}}) {
     JobRow job = RowOfJob();
     job.retry = RetryRulesOf(definition);

@@ -21,6 +21,7 @@ RunRules EveryRule() {
           .executor_id = "exec-1",
           .executor_selector = "zone=a,disk in (ssd;é)%3B\t",
           .concurrency_group = "db",
+          .presume_dead_s = 90,
           .items = 12,
           .as = "file"};
 }
@@ -85,6 +86,7 @@ TEST(RunRulesTest, RulesTakeThePlaceOfThoseOfTheJob) {
   EXPECT_EQ(all.retry_on, (std::vector<std::string>{"exit:3", "timeout"}));
   EXPECT_EQ(all.no_retry_on.size(), 2u);
   EXPECT_EQ(all.on_lost, OnLost::kHold);
+  EXPECT_EQ(all.presume_dead_s, 90);
   EXPECT_EQ(all.priority, 7);
   EXPECT_EQ(all.executor_id, "exec-1");
   EXPECT_EQ(all.concurrency_group, "db");
@@ -128,7 +130,8 @@ TEST(RunRulesTest, TheRulesOfATaskAreTheWholeTruth) {
                      .retry_count = 2,
                      .retry_backoff = RetryBackoff::kExponential,
                      .retry_on = {"timeout"},
-                     .on_lost = OnLost::kFail,
+                     .on_lost = OnLost::kRetry,
+                     .presume_dead_s = 60,
                      .priority = 3,
                      .concurrency_group = "db",
                      .executor_selector = "zone=a"};

@@ -115,7 +115,6 @@ TEST(TaskJobsTest, AllOtherFieldsAreOfTheWorkflow) {
       {"/task/schedules", [](auto& t) { t.schedules.emplace_back(); }},
       {"/task/time_zone", [](auto& t) { t.time_zone = "Asia/Tokyo"; }},
       {"/task/queue_timeout", [](auto& t) { t.queue_timeout_s = 1; }},
-      {"/task/presume_dead", [](auto& t) { t.presume_dead_s = 1; }},
       {"/task/pause_after_failures", [](auto& t) { t.pause_after_failures = 1; }},
       {"/task/enabled", [](auto& t) { t.enabled = false; }},
       {"/task/misfire_policy", [](auto& t) { t.misfire_policy = MisfirePolicy::kAll; }},
