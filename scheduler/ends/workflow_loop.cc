@@ -23,11 +23,9 @@ constexpr size_t kBeginsPerStep = 100;
 constexpr size_t kDueMax = 10'000;
 constexpr Duration kHostsHeardAfter = 20s;
 constexpr size_t kStepsAtOnce = 8;  // of one run, one after the other
+constexpr size_t kRunsPerWrite = 50;
 constexpr int kUnansweredMax = 3;
 constexpr size_t kUnansweredRunsMax = 1'000;
-
-// A run may also have been deleted.
-bool IsAboutTheRun(ErrorCode code) { return AboutOneItem(code) || code == ErrorCode::kNotFound; }
 
 }  // namespace
 
@@ -166,7 +164,9 @@ bool WorkflowLoop::FollowWakeUps(const Look& look) {
     request.segment = one.segment;
     request.wake_ups.push_back(one.id);
   }
-  for (const auto& [no, request] : requests) TakeStep(look, request);
+  std::vector<StepRequest> steps;
+  for (auto& [no, request] : requests) steps.push_back(std::move(request));
+  TakeSteps(look, std::move(steps));
   return found->size() >= limit && (!requests.empty() || hidden_ < kHiddenMax);
 }
 
@@ -179,9 +179,11 @@ void WorkflowLoop::StepOpenRuns(const Look& look) {
   }
   const auto found = ports_.store.ScanOpen(look.segments, after_, kRunsPerTurn);
   if (!scan_.Succeeded(found)) return;
+  std::vector<StepRequest> steps;
   for (const OpenWorkflowRun& one : *found) {
-    if (!scan_.IsAside(one.run.no)) TakeStep(look, {.run = one.run, .segment = one.segment});
+    if (!scan_.IsAside(one.run.no)) steps.push_back({.run = one.run, .segment = one.segment});
   }
+  TakeSteps(look, std::move(steps));
   counted_ += static_cast<int64_t>(found->size());
   const bool last = found->size() < kRunsPerTurn;
   after_ = last ? 0 : found->back().run.no;
@@ -189,35 +191,77 @@ void WorkflowLoop::StepOpenRuns(const Look& look) {
   SetOpen(counted_);
 }
 
-void WorkflowLoop::TakeStep(const Look& look, const StepRequest& request) {
-  StepRequest next = request;
-  for (size_t i = 0; i < kStepsAtOnce; ++i) {
-    const auto effect = scan_.Write(
-        "step", fmt::format("workflow run {}", next.run.no), look, {next.segment},
-        [&](const Fence& fence, WallTime cluster_now) {
-          return ports_.store.Step(next, fence, cluster_now);
-        },
-        OwnerScan::Conflicts::kLeftToCaller);
-    if (!effect.ok()) {
-      if (IsAboutTheRun(effect.code()) || IsUnansweredAgain(next.run.no, effect.code())) {
-        ports_.owner.metrics.counter("carillon_workflow_steps_failed_total").Add();
-        scan_.SetAside(next.run.no, "a step", effect.error(), look.now);
-      }
-      return;
+void WorkflowLoop::TakeSteps(const Look& look, std::vector<StepRequest> steps) {
+  std::erase_if(steps, [&](const StepRequest& request) {
+    return look.view->FenceFor({request.segment}).empty();
+  });
+  for (size_t round = 0; round < kStepsAtOnce && !steps.empty(); ++round) {
+    // A run whose last step got no answer delays no others, and none of them shares its fault.
+    const auto alone = std::ranges::partition(steps, [this](const StepRequest& request) {
+      return !unanswered_.contains(request.run.no);
+    });
+    std::span<StepRequest> rest(steps.data(), steps.size() - alone.size());
+    const std::span<StepRequest> suspects(alone);
+    again_.clear();
+    while (!rest.empty()) {
+      const size_t size = std::min(rest.size(), kRunsPerWrite);
+      StepEach(look, rest.first(size));
+      rest = rest.subspan(size);
     }
-    unanswered_.erase(next.run.no);
-    Count(*effect);
-    if (!effect->again) return;
-    next.wake_ups.clear();
+    for (size_t i = 0; i < suspects.size(); ++i) StepEach(look, suspects.subspan(i, 1));
+    steps = std::exchange(again_, {});
   }
-  unfinished_.insert_or_assign(next.run.no, next);
+  if (steps.empty()) return;
+  for (const StepRequest& request : steps) unfinished_.insert_or_assign(request.run.no, request);
   scan_.Nudge();
+}
+
+void WorkflowLoop::StepEach(const Look& look, std::span<StepRequest> steps) {
+  const Status written = Bisect(
+      steps, [&](std::span<StepRequest> some) { return Step(look, some); },
+      [&](const StepRequest& one, const Error& error) { SetAside(look, one, error); });
+  if (written.ok()) return;
+  // Not about one item: all without an answer are to blame, until they are taken alone.
+  if (written.code() != ErrorCode::kUnavailable && written.code() != ErrorCode::kTimeout) return;
+  for (const StepRequest& request : steps) {
+    if (IsUnansweredAgain(request.run.no)) SetAside(look, request, written.error());
+  }
+}
+
+Status WorkflowLoop::Step(const Look& look, std::span<StepRequest> steps) {
+  const std::vector<StepRequest> requests(steps.begin(), steps.end());
+  std::vector<SegmentId> touched;
+  for (const StepRequest& request : requests) touched.push_back(request.segment);
+  const std::string subject =
+      requests.size() == 1 ? fmt::format("workflow run {}", requests.front().run.no) : "";
+  auto effects = scan_.Write(
+      "step", subject, look, std::move(touched),
+      [&](const Fence& fence, WallTime cluster_now) {
+        return ports_.store.Step(requests, fence, cluster_now);
+      },
+      OwnerScan::Conflicts::kLeftToCaller);
+  if (!effects.ok()) {
+    // A run may also have been deleted.
+    const bool gone = effects.code() == ErrorCode::kNotFound;
+    return gone ? Error{ErrorCode::kConflict, effects.error().message} : effects.error();
+  }
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const StepEffect& effect = effects->at(i);
+    unanswered_.erase(requests[i].run.no);
+    Count(effect);
+    if (effect.again) again_.push_back(requests[i]);
+  }
+  return {};
+}
+
+void WorkflowLoop::SetAside(const Look& look, const StepRequest& request, const Error& error) {
+  ports_.owner.metrics.counter("carillon_workflow_steps_failed_total").Add();
+  scan_.SetAside(request.run.no, "a step", error, look.now);
 }
 
 // A step that the store cannot take gets no answer either, and would be tried before those of
 // others for ever. A store that is away answers no scan, so that few steps are asked of it.
-bool WorkflowLoop::IsUnansweredAgain(uint64_t no, ErrorCode code) {
-  if (code != ErrorCode::kUnavailable && code != ErrorCode::kTimeout) return false;
+bool WorkflowLoop::IsUnansweredAgain(uint64_t no) {
   if (unanswered_.size() >= kUnansweredRunsMax) unanswered_.clear();
   if (++unanswered_[no] < kUnansweredMax) return false;
   unanswered_.erase(no);

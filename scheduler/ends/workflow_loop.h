@@ -14,7 +14,7 @@
 //          the store may not have heard of all of them since the whole cluster was down.
 // Errors   A run whose step fails is set aside for 10 s, counted and logged; the others go on. A
 //          run that cannot begin now stays due, and the sweep offers it again.
-// Always   The store decides, in one fenced transaction a step. While the whole cluster is paused
+// Always   The store decides, in fenced transactions; steps of up to 50 runs share one. While the whole cluster is paused
 //          nothing begins; steps go on, and what they release waits like all other runs.
 #pragma once
 
@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/base/loops/loop.h"
@@ -80,11 +81,16 @@ class WorkflowLoop final : public Stepper {
   bool FollowWakeUps(const Look& look);
   // Takes a step of each run of the next page of open runs.
   void StepOpenRuns(const Look& look);
-  void TakeStep(const Look& look, const StepRequest& request);
+  // Takes steps of these runs, until nothing more is to be done, but not too many.
+  void TakeSteps(const Look& look, std::vector<StepRequest> steps);
+  // A step of each, in as few writes as their faults permit. `again_` gets those with more to do.
+  void StepEach(const Look& look, std::span<StepRequest> steps);
+  Status Step(const Look& look, std::span<StepRequest> steps);
+  void SetAside(const Look& look, const StepRequest& request, const Error& error);
   void Count(const StepEffect& effect);
   void CountEnded(RunState state, int64_t runs);
   void SetOpen(int64_t runs);
-  bool IsUnansweredAgain(uint64_t no, ErrorCode code);
+  bool IsUnansweredAgain(uint64_t no);
 
   const Ports ports_;
   OwnerScan scan_;  // sets workflow runs aside, by number
@@ -97,6 +103,7 @@ class WorkflowLoop final : public Stepper {
   int64_t counted_ = 0;                 // open runs so far in this turn
   std::map<uint64_t, int> unanswered_;  // steps in a row without an answer, by run
   std::map<uint64_t, StepRequest> unfinished_;  // whose last step said `again`
+  std::vector<StepRequest> again_;              // so far in this round of steps
   Mutex mu_;
   std::map<RunKey, DueWorkflow> due_ GUARDED_BY(mu_);
 };

@@ -204,8 +204,9 @@ class PairedWorkflowStore final : public Paired<WorkflowStore> {
                                                 uint64_t after, size_t limit) override {
     return Both("ScanOpen", &WorkflowStore::ScanOpen, segments, after, limit);
   }
-  Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override {
-    return Both("Step", &WorkflowStore::Step, request, fence, now);
+  Result<std::vector<StepEffect>> Step(const std::vector<StepRequest>& requests, const Fence& fence,
+                                       WallTime now) override {
+    return Both("Step", &WorkflowStore::Step, requests, fence, now);
   }
   Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override {
     return Both("GetWorkflowRun", &WorkflowStore::GetWorkflowRun, key);

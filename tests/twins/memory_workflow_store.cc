@@ -1,6 +1,8 @@
 #include "tests/twins/memory_workflow_store.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -237,31 +239,66 @@ void MemoryWorkflowStore::DropWakeUps(const WorkflowRunId& run, IsTold is_told) 
   });
 }
 
-Result<StepEffect> MemoryWorkflowStore::Step(const StepRequest& request, const Fence& fence,
-                                             WallTime now) {
-  CARILLON_TRY(CheckInFence(request.segment, fence, "step"));
+Result<std::vector<StepEffect>> MemoryWorkflowStore::Step(const std::vector<StepRequest>& requests,
+                                                          const Fence& fence, WallTime now) {
+  for (const StepRequest& request : requests) {
+    CARILLON_TRY(CheckInFence(request.segment, fence, "step"));
+  }
   MutexLock lock(tables_.mu);
   CARILLON_TRY(tables_.CheckFence(fence));
-  const auto found = tables_.workflow_runs.find(request.run.no);
-  WorkflowEntry* workflow = found == tables_.workflow_runs.end() ? nullptr : &found->second;
-  const bool astray =
-      workflow != nullptr && (workflow->run != request.run || workflow->segment != request.segment);
-  if (astray) workflow = nullptr;
-  const bool works = workflow != nullptr && workflow->state != WorkflowState::kEnded &&
-                     tables_.FindRun(workflow->own)->row.state != RunState::kPending;
-  StepEffect effect;
-  if (works) {
-    CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
-    const uint64_t last = tables_.last_completion_id;
-    effect = TakeStep(tables_, *workflow, graph, now);
-    // The step has seen what it has written itself.
-    DropWakeUpsSince(tables_, request.run, last);
-    tables_.ended.clear();  // no user's request
+  const std::set<uint64_t> outer = OuterRunsOf(requests);
+  // All graphs first: if one cannot be read, nothing is changed.
+  std::map<uint64_t, WorkflowGraph> graphs;
+  for (const StepRequest& request : requests) {
+    const WorkflowEntry* const workflow = OpenOf(request);
+    if (workflow == nullptr || outer.contains(request.run.no)) continue;
+    CARILLON_ASSIGN_OR_RETURN(WorkflowGraph graph, GraphOf(tables_, *workflow));
+    graphs.emplace(request.run.no, std::move(graph));
   }
-  const std::vector<uint64_t>& told = request.wake_ups;
-  DropWakeUps(request.run, [&told](uint64_t id) {
-    return std::find(told.begin(), told.end(), id) != told.end();
-  });
+  std::vector<StepEffect> effects;
+  for (const StepRequest& request : requests) {
+    if (outer.contains(request.run.no)) {
+      effects.push_back({.again = true});
+      continue;
+    }
+    const auto graph = graphs.find(request.run.no);
+    effects.push_back(graph == graphs.end() ? StepEffect{}
+                                            : StepOne(request.run, graph->second, now));
+    const std::vector<uint64_t>& told = request.wake_ups;
+    DropWakeUps(request.run, [&told](uint64_t id) {
+      return std::find(told.begin(), told.end(), id) != told.end();
+    });
+  }
+  return effects;
+}
+
+WorkflowEntry* MemoryWorkflowStore::OpenOf(const StepRequest& request) {
+  const auto found = tables_.workflow_runs.find(request.run.no);
+  if (found == tables_.workflow_runs.end()) return nullptr;
+  WorkflowEntry& workflow = found->second;
+  const bool asked = workflow.run == request.run && workflow.segment == request.segment;
+  const bool open = asked && workflow.state != WorkflowState::kEnded &&
+                    tables_.FindRun(workflow.own)->row.state != RunState::kPending;
+  return open ? &workflow : nullptr;
+}
+
+std::set<uint64_t> MemoryWorkflowStore::OuterRunsOf(const std::vector<StepRequest>& requests) {
+  std::set<uint64_t> outer;
+  for (const StepRequest& request : requests) {
+    const WorkflowEntry* const workflow = OpenOf(request);
+    if (workflow == nullptr) continue;
+    if (const auto place = NodePlaceOf(workflow->own)) outer.insert(place->workflow_run_no);
+  }
+  return outer;
+}
+
+StepEffect MemoryWorkflowStore::StepOne(const WorkflowRunId& run, const WorkflowGraph& graph,
+                                        WallTime now) {
+  const uint64_t last = tables_.last_completion_id;
+  StepEffect effect = TakeStep(tables_, tables_.workflow_runs.at(run.no), graph, now);
+  // The step has seen what it has written itself.
+  DropWakeUpsSince(tables_, run, last);
+  tables_.ended.clear();  // no user's request
   return effect;
 }
 

@@ -1,6 +1,8 @@
 // The port WorkflowStore in memory. The rules are those of common/domain/workflow.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "common/ports/store/workflow_store.h"
@@ -19,7 +21,8 @@ class MemoryWorkflowStore final : public WorkflowStore {
                                           size_t limit) override;
   Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
                                                 uint64_t after, size_t limit) override;
-  Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override;
+  Result<std::vector<StepEffect>> Step(const std::vector<StepRequest>& requests, const Fence& fence,
+                                       WallTime now) override;
   Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override;
   Result<WorkflowRunView> DecideNode(const DecideNodeRequest& request,
                                      const WriteContext& context) override;
@@ -29,6 +32,12 @@ class MemoryWorkflowStore final : public WorkflowStore {
 
  private:
   Result<WorkflowRunView> ViewOf(const WorkflowEntry& workflow) REQUIRES(tables_.mu);
+  // The workflow run, if it has begun and is open; otherwise null.
+  WorkflowEntry* OpenOf(const StepRequest& request) REQUIRES(tables_.mu);
+  // The numbers of the runs of which one of `requests` is a node.
+  std::set<uint64_t> OuterRunsOf(const std::vector<StepRequest>& requests) REQUIRES(tables_.mu);
+  StepEffect StepOne(const WorkflowRunId& run, const WorkflowGraph& graph, WallTime now)
+      REQUIRES(tables_.mu);
   template <typename IsTold>
   void DropWakeUps(const WorkflowRunId& run, IsTold is_told) REQUIRES(tables_.mu);
 

@@ -157,10 +157,14 @@ class WorkflowStore {
   virtual Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
                                                         uint64_t after, size_t limit) = 0;
 
-  // Applies StepWorkflow and DecideRelease. If the own run has ended in another way, by a cancel
-  // while it waited for its begin, its blocked nodes are cancelled. Does nothing to a run that has
-  // ended, except for deleting the wake-ups.
-  virtual Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) = 0;
+  // Takes a step of each of these runs, in one transaction: applies StepWorkflow and DecideRelease.
+  // If the own run has ended in another way, by a cancel while it waited for its begin, its blocked
+  // nodes are cancelled. Does nothing to a run that has ended, except for deleting the wake-ups.
+  // Returns an effect for each request. Nothing is done to a run of which another one of `requests`
+  // is a node, nor to those for which the transaction has no room; their effect says `again`.
+  // No run may be there twice.
+  virtual Result<std::vector<StepEffect>> Step(const std::vector<StepRequest>& requests,
+                                               const Fence& fence, WallTime now) = 0;
 
   // kNotFound: the run is not of a workflow, or has never begun.
   virtual Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) = 0;

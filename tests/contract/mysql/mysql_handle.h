@@ -40,6 +40,7 @@ class MysqlHandle final : public StoreHandle {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +
         std::to_string(job.job_no.value()) + " AND version = " + std::to_string(job.version));
+    stores_->identity.Forget();  // nobody else writes into a version
   }
   void DamageSchedule(ScheduleId id, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', kind)" : "SUBSTRING(kind, 2)";

@@ -264,6 +264,48 @@ TYPED_TEST(WorkflowContract, StepOfAnEndedRunOnlyDeletesWakeUps) {
   EXPECT_EQ(s.States(key), "a COMPLETED, b blocked");
 }
 
+TYPED_TEST(WorkflowContract, StepsOfSeveralRunsShareATransaction) {
+  WorkflowDriver s = this->workflow_driver();
+  const StoredJob flow = s.CreateFlow(s.Chain());
+  const StoredJob other = s.CreateFlow(s.Flow({s.Node("a"), s.Node("b")}));
+  const std::vector<RunKey> keys = {s.Begun(flow, kT0), s.Begun(other, kT0), s.Begun(flow, kT0)};
+  s.EndRun(s.StartNode(keys[0], "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
+  s.EndRun(s.StartNode(keys[1], "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
+  s.EndRun(s.StartNode(keys[2], "a", kT0 + 1s), RunState::kFailed, kT0 + 2s);
+  std::vector<StepRequest> steps;
+  for (const RunKey& key : keys) steps.push_back(s.StepOf(key));
+  for (const WakeUp& one : s.WakeUps()) {
+    for (StepRequest& step : steps) {
+      if (step.run == one.run) step.wake_ups.push_back(one.id);
+    }
+  }
+  const std::vector<StepEffect> effects = s.v(s.workflows.Step(steps, s.fence, kT0 + 3s));
+  ASSERT_EQ(effects.size(), 3u);
+  EXPECT_EQ(s.KeysOf(effects[0].released), std::vector<RunKey>{s.RowOf(keys[0], "b").key});
+  EXPECT_TRUE(effects[1].released.empty());
+  EXPECT_EQ(effects[2].skipped, 1);
+  EXPECT_EQ(effects[2].ended, RunState::kFailed);
+  EXPECT_FALSE(effects[0].again || effects[1].again || effects[2].again);
+  EXPECT_TRUE(s.WakeUps().empty());
+  EXPECT_EQ(s.States(keys[0]), "a COMPLETED, b PENDING");
+  EXPECT_EQ(s.States(keys[1]), "a COMPLETED, b PENDING");
+  s.ExpectEnd(keys[2], RunState::kFailed, reason::kNodeFailed);
+}
+
+TYPED_TEST(WorkflowContract, AStepThatIsRefusedRefusesThoseBesideIt) {
+  WorkflowDriver s = this->workflow_driver();
+  const StoredJob flow = s.CreateFlow(s.Chain());
+  const RunKey bad = s.Begun(flow, kT0);
+  const RunKey good = s.Begun(s.CreateFlow(s.Chain()), kT0);
+  s.EndRun(s.StartNode(good, "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
+  const std::vector<StepRequest> steps = {s.StepOf(good), s.StepOf(bad)};
+  this->handle().DamageDefinition(flow, true);
+  EXPECT_CODE(s.workflows.Step(steps, s.fence, kT0 + 3s), ErrorCode::kCorrupt);
+  EXPECT_EQ(s.States(good), "a COMPLETED, b blocked");
+  EXPECT_EQ(s.Step(steps[0], kT0 + 3s).released.size(), 1u);
+  this->handle().DamageDefinition(flow, false);
+}
+
 TYPED_TEST(WorkflowContract, StepNeedsTheFenceOfItsSegment) {
   WorkflowDriver s = this->workflow_driver();
   const RunKey key = s.Execute(s.CreateFlow(s.Chain()), kT0).key;
@@ -272,10 +314,10 @@ TYPED_TEST(WorkflowContract, StepNeedsTheFenceOfItsSegment) {
   step.wake_ups = {s.WakeUps()[0].id};
   Fence others = s.fence;
   std::erase_if(others, [&](const FencedSegment& held) { return held.segment == step.segment; });
-  EXPECT_CODE(s.workflows.Step(step, others, kT0 + 1s), ErrorCode::kInvalid);
+  EXPECT_CODE(s.workflows.Step({step}, others, kT0 + 1s), ErrorCode::kInvalid);
   const Fence old = s.fence;
   s.fence = s.Take(2);
-  EXPECT_CODE(s.workflows.Step(step, old, kT0 + 1s), ErrorCode::kFenced);
+  EXPECT_CODE(s.workflows.Step({step}, old, kT0 + 1s), ErrorCode::kFenced);
   EXPECT_EQ(s.States(key), "a blocked, b blocked");
   EXPECT_EQ(s.WakeUps().size(), 1u);
   EXPECT_EQ(s.Steps(kT0 + 2s).released.size(), 1u);
@@ -289,7 +331,7 @@ TYPED_TEST(WorkflowContract, StepNeedsAReadableDefinition) {
   StepRequest step = s.StepOf(key);
   step.wake_ups = {s.WakeUps()[0].id};
   this->handle().DamageDefinition(flow, true);
-  EXPECT_CODE(s.workflows.Step(step, s.fence, kT0 + 3s), ErrorCode::kCorrupt);
+  EXPECT_CODE(s.workflows.Step({step}, s.fence, kT0 + 3s), ErrorCode::kCorrupt);
   EXPECT_CODE(s.workflows.GetWorkflowRun(key), ErrorCode::kCorrupt);
   EXPECT_EQ(s.WakeUps().size(), 1u);
   this->handle().DamageDefinition(flow, false);

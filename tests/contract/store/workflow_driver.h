@@ -64,7 +64,7 @@ class WorkflowDriver : public StoreDriver {
 
   std::vector<WakeUp> WakeUps() { return v(workflows.ScanWakeUps(All(), 100)); }
   StepEffect Step(const StepRequest& request, WallTime now) {
-    return v(workflows.Step(request, fence, now));
+    return v(workflows.Step({request}, fence, now)).at(0);
   }
   // Takes steps for all wake-ups, as owners do, until nothing is left to be done. Returns the sum
   // of their effects.

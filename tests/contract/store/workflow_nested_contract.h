@@ -71,6 +71,24 @@ TYPED_TEST(NestedWorkflowContract, EndOfTheInnerRunLetsTheOuterOneGoOn) {
   EXPECT_EQ(s.Finish(s.outer, "last", kT0 + 7s).ended, RunState::kCompleted);
 }
 
+// The end of the inner run is an end of a node of the outer one.
+TYPED_TEST(NestedWorkflowContract, AStepOfTheOuterRunComesAfterThatOfTheInnerOne) {
+  NestedDriver s = this->nested();
+  s.BeginInner(kT0 + 1s);
+  s.Finish(s.inner, "a", kT0 + 2s);
+  s.EndRun(s.StartNode(s.inner, "b", kT0 + 3s), RunState::kCompleted, kT0 + 4s);
+  const std::vector<StepRequest> both = {s.StepOf(s.outer), s.StepOf(s.inner)};
+  const std::vector<StepEffect> first = s.v(s.workflows.Step(both, s.fence, kT0 + 5s));
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_TRUE(first[0].again);
+  EXPECT_TRUE(first[0].released.empty());
+  EXPECT_EQ(first[1].ended, RunState::kCompleted);
+  EXPECT_EQ(s.States(s.outer), "inner COMPLETED, last blocked");
+  const std::vector<StepEffect> second = s.v(s.workflows.Step(both, s.fence, kT0 + 6s));
+  EXPECT_EQ(second.at(0).released.size(), 1u);
+  EXPECT_FALSE(second.at(0).again);
+}
+
 TYPED_TEST(NestedWorkflowContract, CancelReachesEachLevel) {
   NestedDriver s = this->nested();
   s.BeginInner(kT0 + 1s);

@@ -80,8 +80,9 @@ class FaultWorkflowStore : public FaultStore<WorkflowStore> {
                                                 uint64_t after, size_t limit) override {
     return Scan("ScanOpen", &WorkflowStore::ScanOpen, segments, after, limit);
   }
-  Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override {
-    return Call("Step", &WorkflowStore::Step, request, fence, now);
+  Result<std::vector<StepEffect>> Step(const std::vector<StepRequest>& requests, const Fence& fence,
+                                       WallTime now) override {
+    return Call("Step", &WorkflowStore::Step, requests, fence, now);
   }
   Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override {
     return Call("GetWorkflowRun", &WorkflowStore::GetWorkflowRun, key);

@@ -38,13 +38,6 @@ Result<Backer> ReadBacker(Session& session, const std::string& user_id, Backer::
   return ReadBackerRow(session, rows, 1, user_id, part);
 }
 
-Result<std::string> ReadOwner(Session& session, JobNo workflow) {
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT user_id FROM jobs WHERE job_no = ?", {workflow.value()}));
-  if (rows.Next()) return rows.Text(1);
-  return {ErrorCode::kCorrupt, "workflow: its job is gone"};
-}
-
 Labels LabelsOf(const std::string& text) {
   auto document = ParseJsonText(text);
   JobDefinition job;
@@ -54,17 +47,35 @@ Labels LabelsOf(const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<Backer>> ReadBackers(Session& session, JobNo workflow,
+Result<std::map<JobNo, Backer>> ReadOwners(Session& session, const std::set<JobNo>& workflows) {
+  static const std::string statement = fmt::format(
+      "SELECT k.n, j.user_id, {} FROM JSON_TABLE({}, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
+      "'$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n LEFT JOIN users u "
+      "FORCE INDEX (PRIMARY) ON u.user_id = CONVERT(j.user_id USING ascii) COLLATE ascii_bin",
+      kUserColumns, CARILLON_JSON);
+  std::map<JobNo, Backer> owners;
+  if (workflows.empty()) return owners;
+  JsonRows wanted;
+  for (const JobNo workflow : workflows) wanted.Begin().Add(workflow.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  size_t found = 0;
+  while (rows.Next()) {
+    ++found;
+    std::string user_id = rows.Text(2);
+    if (user_id.empty()) continue;
+    owners[JobNo(rows.Unsigned(1))] =
+        ReadBackerRow(session, rows, 3, std::move(user_id), Backer::Part::kOwnsWorkflow);
+  }
+  if (found == workflows.size()) return owners;
+  return {ErrorCode::kCorrupt, "workflow: its job is gone"};
+}
+
+Result<std::vector<Backer>> ReadBackers(Session& session, const std::optional<Backer>& owner,
                                         const std::set<std::string>& givers) {
   std::vector<Backer> backers;
-  CARILLON_ASSIGN_OR_RETURN(const std::string owner, ReadOwner(session, workflow));
-  if (!owner.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(Backer backer,
-                              ReadBacker(session, owner, Backer::Part::kOwnsWorkflow));
-    backers.push_back(std::move(backer));
-  }
+  if (owner) backers.push_back(*owner);
   for (const std::string& giver : givers) {
-    if (giver == owner) continue;
+    if (owner && giver == owner->user_id) continue;
     CARILLON_ASSIGN_OR_RETURN(Backer backer,
                               ReadBacker(session, giver, Backer::Part::kGaveWorkflow));
     backers.push_back(std::move(backer));

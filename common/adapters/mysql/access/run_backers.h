@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,9 +14,10 @@
 
 namespace carillon::mysql {
 
-// The owner of the workflow's job, if it has one, and `givers`, by their ids. Nobody is among
-// them twice.
-Result<std::vector<Backer>> ReadBackers(Session& session, JobNo workflow,
+// The owners of these workflows' jobs. Jobs without an owner are not in the map.
+Result<std::map<JobNo, Backer>> ReadOwners(Session& session, const std::set<JobNo>& workflows);
+// `owner`, if there is one, and `givers`, by their ids. Nobody is among them twice.
+Result<std::vector<Backer>> ReadBackers(Session& session, const std::optional<Backer>& owner,
                                         const std::set<std::string>& givers);
 
 // RefusalOf for each of `runs` that somebody behind it may not run; the others are not in the map.

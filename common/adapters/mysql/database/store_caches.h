@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/client/unreadable.h"
 #include "common/adapters/mysql/database/plain_writes.h"
 #include "common/adapters/mysql/database/trigger_cache.h"
+#include "common/adapters/mysql/database/version_cache.h"
 #include "common/adapters/mysql/schema/id_blocks.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 #include "common/base/metrics/metrics.h"
@@ -64,6 +65,7 @@ struct StoreCaches {
   Incarnations incarnations;
   PlainMemory plain;
   TriggerCache triggers;
+  VersionCache versions;
   std::atomic<int64_t> versions_from{0};     // where DeleteOldVersions continues
   std::atomic<int64_t> short_lived_from{0};  // where DeleteShortLivedRuns continues
   std::atomic<int64_t> kept_from{0};         // where DeleteKeptRuns continues

@@ -385,7 +385,8 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
 }
 
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
-                                                      const std::vector<JobVersionKey>& keys) {
+                                                      const std::vector<JobVersionKey>& keys,
+                                                      std::vector<size_t>* bytes) {
   // The row of tasks has no versions, nor schedules: those of its workflow are read.
   static const std::string statement =
       "SELECT k.n, v.version, j.job_id, v.definition, (SELECT GROUP_CONCAT(s.schedule_id "
@@ -408,7 +409,9 @@ Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
     for (const int64_t schedule : SplitNumbers(rows.Text(5))) {
       record.schedule_ids.emplace_back(static_cast<uint64_t>(schedule));
     }
-    Result<JobDefinition> definition = DefinitionFromText(rows.Text(4), record.job_id);
+    const std::string text = rows.Text(4);
+    if (bytes != nullptr) bytes->push_back(text.size());
+    Result<JobDefinition> definition = DefinitionFromText(text, record.job_id);
     record.readable = definition.ok();
     if (definition.ok()) {
       record.definition = std::move(definition).value();

@@ -77,8 +77,10 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
 std::string FromTime(std::string_view column);
 
 // Reads definitions by version, with the job's id, without locks. Unknown versions are left out. Of
-// a row of tasks (task_jobs.h) it reads those of the workflow, with the id of the workflow.
+// a row of tasks (task_jobs.h) it reads those of the workflow, with the id of the workflow. `bytes`
+// gets the sizes of their texts.
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
-                                                      const std::vector<JobVersionKey>& keys);
+                                                      const std::vector<JobVersionKey>& keys,
+                                                      std::vector<size_t>* bytes = nullptr);
 
 }  // namespace carillon::mysql

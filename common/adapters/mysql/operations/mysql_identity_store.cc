@@ -41,6 +41,7 @@ void MysqlIdentityStore::Forget() {
   db_.caches().ids.Forget();
   db_.caches().incarnations.Forget();
   db_.caches().triggers.Forget();
+  db_.caches().versions.Forget();
   db_.caches().versions_from = 0;
 }
 

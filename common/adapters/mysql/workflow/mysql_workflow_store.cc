@@ -61,11 +61,12 @@ Result<std::vector<OpenWorkflowRun>> MysqlWorkflowStore::ScanOpen(
   });
 }
 
-Result<StepEffect> MysqlWorkflowStore::Step(const StepRequest& request, const Fence& fence,
-                                            WallTime now) {
-  CARILLON_TRY(CheckBatch(std::vector<StepRequest>{request}, fence, "step"));
+Result<std::vector<StepEffect>> MysqlWorkflowStore::Step(const std::vector<StepRequest>& requests,
+                                                         const Fence& fence, WallTime now) {
+  CARILLON_TRY(CheckBatch(requests, fence, "step"));
+  StoreCaches& caches = db_.caches();
   return InTransaction(db_.pool(), {.operation = "step"}, [&](Session& session) {
-    return StepNodes(session, request, {db_.caches().incarnations, fence, now});
+    return StepRuns(session, requests, {caches.incarnations, caches.versions, fence, now});
   });
 }
 

@@ -22,7 +22,8 @@ class MysqlWorkflowStore final : public WorkflowStore {
                                           size_t limit) override;
   Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
                                                 uint64_t after, size_t limit) override;
-  Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override;
+  Result<std::vector<StepEffect>> Step(const std::vector<StepRequest>& requests, const Fence& fence,
+                                       WallTime now) override;
   Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override;
   Result<WorkflowRunView> DecideNode(const DecideNodeRequest& request,
                                      const WriteContext& context) override;

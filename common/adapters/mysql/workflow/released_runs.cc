@@ -9,9 +9,10 @@
 
 namespace carillon::mysql {
 
-void ReleasedRuns::Add(const StoredRun& run, const NodeRelease& release, WallTime until) {
+size_t ReleasedRuns::Add(const StoredRun& run, const NodeRelease& release, WallTime until) {
   const std::string parameters = GivenToText(release.parameters);
-  bytes_ += parameters.size() + run.row.rules.size();
+  const size_t bytes = parameters.size() + run.row.rules.size();
+  bytes_ += bytes;
   rows_.Begin()
       .Add(run.row.key)
       .Add(run.row.due)
@@ -22,6 +23,7 @@ void ReleasedRuns::Add(const StoredRun& run, const NodeRelease& release, WallTim
       .AddBytes(run.row.rules)
       .Add(run.started)
       .Add(until);
+  return bytes;
 }
 
 Status ReleasedRuns::Write(Session& session) {

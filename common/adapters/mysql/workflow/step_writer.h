@@ -6,8 +6,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "common/adapters/mysql/database/version_cache.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/released_runs.h"
@@ -21,34 +23,57 @@ namespace carillon::mysql {
 // All that a step reads, before it locks runs.
 struct StepReads {
   WorkflowRow row;
-  LoadedWorkflow loaded;
+  SharedVersion version;  // with a graph
   NodeStates nodes;
   WorkflowFacts workflow = {};
   StepFacts facts = {};  // refers to `workflow`
+
+  const WorkflowGraph& graph() const { return *version->graph; }
+};
+
+// What the steps of one transaction share.
+class StepShare {
+ public:
+  StepShare(Session& a_session, const StepWrite& the_rules)
+      : session(a_session), rules(the_rules), writer(a_session) {}
+
+  // Locks these jobs, those of the nodes that may be released, and then these runs. Reads what
+  // releases need; `workflows` have them.
+  Status Lock(std::vector<JobNo> job_nos, std::vector<RunKey> keys,
+              const std::set<JobNo>& workflows);
+  // The people of a workflow run. `parameters` are those of its row.
+  Result<std::vector<Backer>> BackersOf(JobNo workflow, const std::string& parameters);
+  // Null: the job is gone, or its definition cannot be read.
+  const JobDefinition* DefinitionOf(JobNo job_no) const;
+  Status Flush();
+
+  Session& session;
+  const StepWrite& rules;
+  LockedJobs jobs = {};
+  LockedRuns runs = {};
+  RunWriter writer;
+  ReleasedRuns released = {};
+  std::vector<WorkflowRow> stopped = {};  // nested runs, which take a step next
+
+ private:
+  std::map<JobVersionKey, SharedVersion> definitions_;  // the present ones; tasks' are in the graph
+  std::map<JobNo, Backer> owners_;
 };
 
 class StepWriter {
  public:
   // `mode`: of the cancel of the own run.
-  StepWriter(Session& session, StepReads& reads, LockedRuns& runs, const StepWrite& rules,
-             CancelMode mode)
-      : session_(session),
-        reads_(reads),
-        runs_(runs),
-        rules_(rules),
-        mode_(mode),
-        writer_(session) {}
+  StepWriter(StepShare& share, StepReads& reads, CancelMode mode)
+      : share_(share), reads_(reads), mode_(mode) {}
 
-  // Reads what releases need. `jobs` are those of the nodes that may be released, locked; they must
-  // outlive the writer.
-  Status Load(const LockedJobs& jobs);
   Status Apply(const NodeDecision& decision, StepEffect* effect);
   Status EndOwn(StoredRun& own, const WorkflowEnd& end, StepEffect* effect);
-  Status Flush();
   // True if the node could not be released, because its job cannot be read.
   bool WaitsForItsJob(size_t position) const { return unreadable_.contains(position); }
 
  private:
+  bool IsFull() const { return released_bytes_ >= kReleasedBytesPerStep; }
+  Status AddReleased(const StoredRun& run, const NodeRelease& release, WallTime until = {});
   Status Release(size_t position, StoredRun& run, StepEffect* effect);
   // A node that starts without a process.
   Status Open(const NodeDecision& decision, StoredRun& run, StepEffect* effect);
@@ -61,17 +86,12 @@ class StepWriter {
   // next step.
   Status Stop(size_t position, StoredRun& run, StepEffect* effect);
 
-  Session& session_;
+  StepShare& share_;
   StepReads& reads_;
-  LockedRuns& runs_;
-  const StepWrite& rules_;
   const CancelMode mode_;
-  RunWriter writer_;
-  ReleasedRuns released_;
-  const LockedJobs* jobs_ = nullptr;
-  std::map<JobNo, JobVersionRecord> definitions_;
+  size_t released_bytes_ = 0;  // of this step
+  bool knows_backers_ = false;
   std::set<size_t> unreadable_;  // positions of nodes
-  std::vector<WorkflowRow> stopped_;
 };
 
 }  // namespace carillon::mysql

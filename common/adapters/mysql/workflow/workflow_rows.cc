@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/reported_ends.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/domain/workflow/node_key.h"
@@ -16,17 +18,13 @@
 namespace carillon::mysql {
 namespace {
 
+const std::string kWorkflowColumns =
+    "w.no, w.fire_us, w.schedule_id, w.shard, w.job_no, w.segment, w.open_segment IS NOT "
+    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters, w.replaced_by, w.finally_us";
 const std::string kSelectWorkflow =
-    "SELECT w.no, w.fire_us, w.schedule_id, w.shard, w.job_no, w.segment, w.open_segment IS NOT "
-    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters, w.replaced_by, "
-    "w.finally_us FROM "
-    "workflow_runs "
-    "w FORCE INDEX ({}) WHERE {}{}";
+    "SELECT " + kWorkflowColumns + " FROM workflow_runs w FORCE INDEX ({}) WHERE {}{}";
 
-Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::string& statement,
-                                                   const Params& params) {
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
-  if (!rows.Next()) return std::optional<WorkflowRow>();
+WorkflowRow WorkflowAt(const Rows& rows) {
   WorkflowRow row;
   row.id = {.fire = rows.Time(2), .no = rows.Unsigned(1)};
   row.own = {rows.Time(2), ScheduleId(rows.Unsigned(3)), static_cast<uint32_t>(rows.Unsigned(4))};
@@ -39,7 +37,14 @@ Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::
   row.parameters = rows.Text(11);
   row.replaced_by = rows.Unsigned(12);
   row.finally_since = rows.Time(13);
-  return std::optional(std::move(row));
+  return row;
+}
+
+Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::string& statement,
+                                                   const Params& params) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+  if (!rows.Next()) return std::optional<WorkflowRow>();
+  return std::optional(WorkflowAt(rows));
 }
 
 RunKey KeyAt(const Rows& rows, uint32_t first) {
@@ -63,6 +68,23 @@ Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, W
   return ReadOneWorkflow(
       session, fmt::format(fmt::runtime(kSelectWorkflow), "PRIMARY", "w.no = ?", SuffixOf(lock)),
       {no});
+}
+
+Result<std::map<uint64_t, WorkflowRow>> ReadWorkflows(Session& session,
+                                                      const std::set<uint64_t>& numbers,
+                                                      WorkflowLock lock) {
+  static const std::string statement =
+      "SELECT " + kWorkflowColumns +
+      " FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN workflow_runs w FORCE "
+      "INDEX (PRIMARY) ON w.no = k.n";
+  JsonRows wanted;
+  for (const uint64_t no : numbers) wanted.Begin().Add(no);
+  const std::string locking = lock == WorkflowLock::kUpdate ? ForUpdateOf("w") : "";
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement + locking, {wanted.Take()}));
+  std::map<uint64_t, WorkflowRow> found;
+  while (rows.Next()) found.emplace(rows.Unsigned(1), WorkflowAt(rows));
+  return found;
 }
 
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
@@ -121,65 +143,119 @@ Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key) 
   return LoadedWorkflow{std::move(found.front()), std::move(graph)};
 }
 
-Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t count,
-                             Incarnations& incarnations) {
-  static const std::string statement =
-      "SELECT " + kRunColumns +
-      ", r.reason, r.exit_code, r.outputs, r.until_us FROM job_runs r FORCE INDEX (PRIMARY) WHERE "
-      "r.fire_us = "
-      "? AND r.schedule_id BETWEEN ? AND ? AND r.shard = 0 ORDER BY r.schedule_id";
-  CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
-  NodeStates nodes;
-  std::vector<uint32_t> numbers;
+namespace {
+
+// Takes the run of a node, with what decisions need of it. False: it is unreadable.
+Result<bool> TakeNode(Session& session, const Rows& rows, NodeStates& nodes, size_t position) {
+  StoredRun run = ReadRun(rows);
+  if (!NoteIfUnreadable(session, run)) return false;
+  AttemptResult result{.reason = rows.Text(kRunColumnCount + 1), .started = run.started};
+  if (!rows.IsNull(kRunColumnCount + 2)) {
+    result.exit_code = static_cast<int>(rows.Int(kRunColumnCount + 2));
+  }
+  if (!rows.IsNull(kRunColumnCount + 3)) {
+    CARILLON_ASSIGN_OR_RETURN(result.outputs, OutputsFromJson(rows.Text(kRunColumnCount + 3)));
+  }
+  nodes.rows[position] = NodeRowOf(run.row, result, rows.Time(kRunColumnCount + 4));
+  nodes.runs[position] = std::move(run);
+  return true;
+}
+
+// Fills in what other tables know of the runs.
+Status CompleteNodes(Session& session, std::vector<NodeStates>& all, Incarnations& incarnations) {
   std::vector<StoredRun> given_up;
-  {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows,
-        session.Query(statement, {ToUnixMicros(row.id.fire), range.first.schedule_id.value(),
-                                  range.last.schedule_id.value()}));
-    while (rows.Next()) {
-      StoredRun run = ReadRun(rows);
-      const auto place = NodePlaceOf(run.row.key);
-      if (!place || place->position != nodes.runs.size() || !NoteIfUnreadable(session, run)) {
-        return NodeMissing(row, nodes.runs.size());
-      }
-      AttemptResult result{.reason = rows.Text(kRunColumnCount + 1), .started = run.started};
-      if (!rows.IsNull(kRunColumnCount + 2)) {
-        result.exit_code = static_cast<int>(rows.Int(kRunColumnCount + 2));
-      }
-      if (!rows.IsNull(kRunColumnCount + 3)) {
-        CARILLON_ASSIGN_OR_RETURN(result.outputs, OutputsFromJson(rows.Text(kRunColumnCount + 3)));
-      }
-      nodes.rows.push_back(NodeRowOf(run.row, result, rows.Time(kRunColumnCount + 4)));
+  std::vector<uint32_t> numbers;
+  for (const NodeStates& nodes : all) {
+    for (const StoredRun& run : nodes.runs) {
       if (run.row.may_still_run) given_up.push_back(run);
-      numbers.push_back(run.incarnation_no);
-      nodes.runs.push_back(std::move(run));
+      if (run.incarnation_no != 0) numbers.push_back(run.incarnation_no);
     }
   }
-  if (nodes.runs.size() != count) return NodeMissing(row, nodes.runs.size());
   CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> reported, ReportedOf(session, given_up));
-  for (size_t i = 0; i < nodes.runs.size(); ++i) {
-    if (reported.contains(nodes.runs[i].row.key)) nodes.rows[i].may_still_run = false;
-  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   CARILLON_ASSIGN_OR_RETURN(const Incarnations::Keys keys, incarnations.Load(session, numbers));
-  for (StoredRun& run : nodes.runs) {
-    const auto key = keys.find(run.incarnation_no);
-    if (key == keys.end()) continue;
-    run.row.executor = key->second.first;
-    run.row.incarnation = key->second.second;
+  for (NodeStates& nodes : all) {
+    for (size_t i = 0; i < nodes.runs.size(); ++i) {
+      RunRow& run = nodes.runs[i].row;
+      if (reported.contains(run.key)) nodes.rows[i].may_still_run = false;
+      const auto key = keys.find(nodes.runs[i].incarnation_no);
+      if (key == keys.end()) continue;
+      run.executor = key->second.first;
+      run.incarnation = key->second.second;
+    }
   }
-  return nodes;
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<NodeStates>> ReadNodesOf(Session& session, const std::vector<NodesWanted>& runs,
+                                            Incarnations& incarnations) {
+  static const std::string statement =
+      "SELECT " + kRunColumns + ", r.reason, r.exit_code, r.outputs, r.until_us, k.i, k.p FROM " +
+      KeyedRuns("i INT UNSIGNED PATH '$[3]', p INT UNSIGNED PATH '$[4]'") +
+      " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s "
+      "AND r.shard = k.h";
+  std::vector<NodeStates> all(runs.size());
+  std::set<std::pair<size_t, size_t>> missing;
+  // By their keys: no index finds a range of them for each of several workflow runs.
+  JsonRows wanted;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    all[i].runs.resize(runs[i].count);
+    all[i].rows.resize(runs[i].count);
+    for (size_t at = 0; at < runs[i].count; ++at) {
+      const WorkflowRunId& id = runs[i].row->id;
+      CARILLON_ASSIGN_OR_RETURN(const RunKey key, NodeKey(id.fire, {id.no, at}));
+      wanted.Begin().Add(key).Add(uint64_t{i}).Add(uint64_t{at});
+      missing.emplace(i, at);
+    }
+  }
+  if (wanted.empty()) return all;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+    while (rows.Next()) {
+      const size_t index = rows.Unsigned(kRunColumnCount + 5);
+      const size_t position = rows.Unsigned(kRunColumnCount + 6);
+      CARILLON_ASSIGN_OR_RETURN(const bool taken, TakeNode(session, rows, all[index], position));
+      if (taken) missing.erase({index, position});
+    }
+  }
+  if (!missing.empty()) {
+    const auto& [index, position] = *missing.begin();
+    return NodeMissing(*runs[index].row, position);
+  }
+  CARILLON_TRY(CompleteNodes(session, all, incarnations));
+  return all;
+}
+
+Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t count,
+                             Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(std::vector<NodeStates> all,
+                            ReadNodesOf(session, {{.row = &row, .count = count}}, incarnations));
+  return std::move(all.front());
+}
+
+Result<std::map<RunKey, StoredRun>> ReadOwns(Session& session, const std::vector<RunKey>& keys,
+                                             Incarnations& incarnations) {
+  static const std::string statement = "SELECT " + kRunColumns + " FROM " + kKeysJoinRuns;
+  std::map<RunKey, StoredRun> owns;
+  if (keys.empty()) return owns;
+  JsonRows wanted;
+  for (const RunKey& key : keys) wanted.Begin().Add(key);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  CARILLON_ASSIGN_OR_RETURN(auto runs, ReadRuns(session, std::move(rows), incarnations));
+  for (StoredRun& run : runs) {
+    if (run.readable) owns.emplace(run.row.key, std::move(run));
+  }
+  return owns;
 }
 
 Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
                                          Incarnations& incarnations) {
-  static const std::string statement = "SELECT " + kRunColumns + " FROM " + kKeysJoinRuns;
-  JsonRows keys;
-  keys.Begin().Add(key);
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {keys.Take()}));
-  CARILLON_ASSIGN_OR_RETURN(auto runs, ReadRuns(session, std::move(rows), incarnations));
-  if (runs.empty() || !runs.front().readable) return std::optional<StoredRun>();
-  return std::optional(std::move(runs.front()));
+  CARILLON_ASSIGN_OR_RETURN(auto owns, ReadOwns(session, {key}, incarnations));
+  if (owns.empty()) return std::optional<StoredRun>();
+  return std::optional(std::move(owns.begin()->second));
 }
 
 Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& row) {

@@ -1,6 +1,7 @@
 // Rows of workflow_runs, with the runs of the nodes and the definition.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,6 +31,10 @@ struct WorkflowRow {
 enum class WorkflowLock { kNone, kUpdate };
 // nullopt: there is no such workflow run.
 Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock);
+// Several, in the order of their numbers; those that do not exist are absent.
+Result<std::map<uint64_t, WorkflowRow>> ReadWorkflows(Session& session,
+                                                      const std::set<uint64_t>& numbers,
+                                                      WorkflowLock lock);
 // The present workflow run, which no other one has replaced. nullopt: the run is not of a workflow,
 // or has not begun yet.
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
@@ -54,11 +59,19 @@ struct NodeStates {
   std::vector<StoredRun> runs = {};
   NodeRows rows = {};
 };
-// Without locks. kCorrupt: a run is missing or unreadable.
+struct NodesWanted {
+  const WorkflowRow* row = nullptr;
+  size_t count = 0;  // of nodes
+};
+// Without locks, in the order of `runs`. kCorrupt: a run is missing or unreadable.
+Result<std::vector<NodeStates>> ReadNodesOf(Session& session, const std::vector<NodesWanted>& runs,
+                                            Incarnations& incarnations);
 Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t count,
                              Incarnations& incarnations);
 
-// The own run, without locks. nullopt: it is gone or unreadable.
+// Own runs, without locks. Those that are gone or unreadable are absent.
+Result<std::map<RunKey, StoredRun>> ReadOwns(Session& session, const std::vector<RunKey>& keys,
+                                             Incarnations& incarnations);
 Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
                                          Incarnations& incarnations);
 

@@ -1,7 +1,8 @@
-// Takes a step of a workflow run in the caller's transaction.
+// Takes steps of workflow runs in the caller's transaction.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/database/version_cache.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 #include "common/ports/store/workflow_store.h"
 
@@ -9,12 +10,14 @@ namespace carillon::mysql {
 
 struct StepWrite {
   Incarnations& incarnations;
+  VersionCache& versions;
   const Fence& fence;
   WallTime now;
 };
 
 // Implements WorkflowStore::Step.
-Result<StepEffect> StepNodes(Session& session, const StepRequest& request, const StepWrite& rules);
+Result<std::vector<StepEffect>> StepRuns(Session& session, const std::vector<StepRequest>& requests,
+                                         const StepWrite& rules);
 
 // Implements ScanWakeUps and ScanOpen. `segments` is not empty.
 Result<std::vector<WakeUp>> ReadWakeUps(Session& session, const std::vector<SegmentId>& segments,

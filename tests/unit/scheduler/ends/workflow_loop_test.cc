@@ -25,10 +25,11 @@ class OddWorkflows final : public test::FaultWorkflowStore {
     }
     return found;
   }
-  Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override {
-    if (again == 0) return FaultWorkflowStore::Step(request, fence, now);
+  Result<std::vector<StepEffect>> Step(const std::vector<StepRequest>& requests, const Fence& fence,
+                                       WallTime now) override {
+    if (again == 0) return FaultWorkflowStore::Step(requests, fence, now);
     --again;
-    return StepEffect{.again = true};
+    return std::vector<StepEffect>(requests.size(), {.again = true});
   }
 
   bool hides_wake_ups = false;
@@ -292,7 +293,7 @@ TEST_F(WorkflowLoopTest, ARunWhoseStepFailsHoldsNobodyUp) {
   EXPECT_EQ(NodeRowOf(bad, 1).due, kBlocked);
   EXPECT_EQ(metrics_.counter("carillon_workflow_steps_failed_total").value(), 1u);
   StepFor(5s);
-  EXPECT_EQ(failed_steps_, 1);
+  EXPECT_EQ(failed_steps_, 2) << "with the other run, and alone";
   faults_.plan.Refuse<StepRequest>(nullptr);
   StepFor(7s);
   EXPECT_TRUE(IsTime(NodeRowOf(bad, 1).due));
@@ -309,6 +310,33 @@ TEST_F(WorkflowLoopTest, ARunWhoseStepsGetNoAnswerIsSetAsideAtTheThird) {
   faults_.plan.Refuse<StepRequest>(nullptr);
   StepFor(12s);
   EXPECT_TRUE(IsTime(NodeRowOf(bad, 1).due));
+}
+
+TEST_F(WorkflowLoopTest, ARunWhoseStepsGetNoAnswerHoldsNobodyUp) {
+  const StoredJob flow = CreateFlow("flow");
+  const RunKey bad = Begun(flow);
+  const RunKey good = Begun(flow);
+  FailSteps(View(bad).run, ErrorCode::kUnavailable);
+  Finish(bad, 0);
+  Finish(good, 0);
+  loop_.Nudge();
+  Step();
+  EXPECT_FALSE(IsTime(NodeRowOf(good, 1).due)) << "none has got an answer";
+  loop_.Nudge();
+  Step();
+  EXPECT_TRUE(IsTime(NodeRowOf(good, 1).due)) << "each alone";
+}
+
+TEST_F(WorkflowLoopTest, RunsThatEndTogetherShareAStep) {
+  const StoredJob flow = CreateFlow("flow");
+  std::vector<RunKey> keys;
+  for (int i = 0; i < 60; ++i) keys.push_back(Begun(flow));
+  for (const RunKey& key : keys) Finish(key, 0);
+  const int before = faults_.plan.calls("Step");
+  loop_.Nudge();
+  Step();
+  for (const RunKey& key : keys) EXPECT_TRUE(IsTime(NodeRowOf(key, 1).due));
+  EXPECT_LE(faults_.plan.calls("Step") - before, 4) << "of 50 runs each, and perhaps a turn";
 }
 
 TEST_F(WorkflowLoopTest, AStoreThatIsAwaySetsNothingAside) {
