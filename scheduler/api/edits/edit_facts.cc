@@ -13,6 +13,8 @@
 namespace carillon::scheduler {
 namespace {
 
+constexpr size_t kUnknownUsersMax = 20;
+
 Outcome<std::set<std::string>> UnknownGroups(const Call& call, const JobDefinition& definition) {
   std::set<std::string> named;
   for (NamedGroup& group : GroupsOf(definition)) named.insert(std::move(group.name));
@@ -21,6 +23,23 @@ Outcome<std::set<std::string>> UnknownGroups(const Call& call, const JobDefiniti
     const auto group = call.stores.groups.GetGroup(name, 0, WallTime{});
     if (!group.ok() && group.code() != ErrorCode::kNotFound) return group.error();
     if (!group.ok()) unknown.insert(name);
+  }
+  return unknown;
+}
+
+Outcome<std::set<std::string>> UnknownUsers(const Call& call, const JobDefinition* before,
+                                            const JobDefinition& definition) {
+  std::set<std::string> known;
+  if (before != nullptr) {
+    for (NamedUser& user : ApproversOf(*before)) known.insert(std::move(user.id));
+  }
+  std::set<std::string> unknown;
+  for (NamedUser& named : ApproversOf(definition)) {
+    if (!known.insert(named.id).second) continue;
+    const auto user = call.stores.auth.GetUser(named.id);
+    if (!user.ok() && user.code() != ErrorCode::kNotFound) return user.error();
+    if (!user.ok()) unknown.insert(std::move(named.id));
+    if (unknown.size() == kUnknownUsersMax) break;
   }
   return unknown;
 }
@@ -58,6 +77,7 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
                                  const JobDefinition& definition, const ComingJobs& coming) {
   EditFacts facts;
   CARILLON_ASSIGN_OR_RETURN(facts.unknown_groups, UnknownGroups(call, definition));
+  CARILLON_ASSIGN_OR_RETURN(facts.unknown_users, UnknownUsers(call, before, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.calendars, CalendarsFor(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.secrets, NamedSecrets(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.missing_upstream,

@@ -16,6 +16,7 @@ namespace carillon::scheduler {
 
 struct EditFacts {
   std::set<std::string> unknown_groups = {};     // of those that it names (GroupsOf)
+  std::set<std::string> unknown_users = {};      // of those that its approvals name, the first ones
   std::shared_ptr<const CalendarSet> calendars;  // empty if the definition names none
   std::vector<StoredSecret> secrets = {};        // the named ones that exist
   std::optional<size_t> missing_upstream = {};   // a schedule whose upstream job does not exist

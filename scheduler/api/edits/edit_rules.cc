@@ -91,6 +91,24 @@ Outcome<bool> DecideGroups(const JobDefinition& definition, const std::set<std::
   return problem;
 }
 
+// The text is the same for a name: who may not list the users must not learn from it which names
+// there are.
+Outcome<bool> DecideApprovers(const JobDefinition& definition,
+                              const std::set<std::string>& unknown) {
+  Problem problem{.status = 422, .code = "unknown_user"};
+  for (const NamedUser& user : ApproversOf(definition)) {
+    if (!unknown.contains(user.id)) continue;
+    problem.errors.push_back(
+        {user.pointer, "unknown_user",
+         fmt::format("There is no user with the id {}. Write an id, as `carillon user list` shows "
+                     "it, not a name.",
+                     user.id)});
+  }
+  if (problem.errors.empty()) return true;
+  problem.detail = problem.errors[0].detail;
+  return problem;
+}
+
 Outcome<bool> DecideCalendars(const JobDefinition& definition, const CalendarSet& calendars) {
   Problem problem{.status = 422, .code = "unknown_calendar"};
   for (size_t i = 0; i < definition.schedules.size(); ++i) {
@@ -147,6 +165,7 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
   CARILLON_TRY(
       DecideSecrets(editor.caller, definition, KeptSecrets(editor, before), facts.secrets));
   CARILLON_TRY(DecideGroups(definition, facts.unknown_groups));
+  CARILLON_TRY(DecideApprovers(definition, facts.unknown_users));
   CARILLON_TRY(DecideCalendars(definition, *facts.calendars));
   CARILLON_TRY(DecideRunAs(editor, DefinitionOf(before), definition));
   if (facts.missing_upstream) {

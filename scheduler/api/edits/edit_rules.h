@@ -22,6 +22,7 @@ Outcome<bool> DecidePlace(const Editor& editor, const JobBase* before,
 //   422 unknown_secret, secret_forbidden   the job's owner may not use a secret that it names. A
 //       caller with access through a share may add only secrets that they may use themselves
 //   422 unknown_group, unknown_calendar   does not exist
+//   422 unknown_user   an approval could be decided by nobody
 //   403 run_as_forbidden   a job that runs as another user has that user's rights
 //   422 unknown_job   a schedule waits for a job that does not exist
 //   422 too_many_triggers   the namespace has no room for a schedule of kind event

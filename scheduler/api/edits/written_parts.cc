@@ -31,4 +31,18 @@ std::vector<NamedGroup> GroupsOf(const JobDefinition& definition) {
   return groups;
 }
 
+std::vector<NamedUser> ApproversOf(const JobDefinition& definition) {
+  std::vector<NamedUser> users;
+  if (!definition.workflow) return users;
+  const auto& nodes = definition.workflow->nodes;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes[i].approval) continue;
+    const auto& by = nodes[i].approval->by;
+    for (size_t k = 0; k < by.size(); ++k) {
+      users.push_back({fmt::format("/workflow/nodes/{}/approval/by/{}", i, k), by[k]});
+    }
+  }
+  return users;
+}
+
 }  // namespace carillon::scheduler

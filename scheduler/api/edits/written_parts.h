@@ -22,4 +22,11 @@ struct NamedGroup {
 // Of the parts, and of the nodes with rules of their own.
 std::vector<NamedGroup> GroupsOf(const JobDefinition& definition);
 
+struct NamedUser {
+  std::string pointer;
+  std::string id;
+};
+// The users whom its approvals name.
+std::vector<NamedUser> ApproversOf(const JobDefinition& definition);
+
 }  // namespace carillon::scheduler

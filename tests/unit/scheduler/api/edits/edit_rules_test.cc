@@ -173,5 +173,17 @@ TEST_F(EditRulesTest, GroupOfANodeMustExist) {
   EXPECT_EQ(Code(), "");
 }
 
+TEST_F(EditRulesTest, UsersOfAnApprovalMustExist) {
+  wanted_.type = JobType::kWorkflow;
+  wanted_.workflow.emplace().nodes = {{.id = "gate", .approval = Approval{.by = {"u-1", "anna"}}}};
+  facts_.unknown_users = {"anna"};
+  const auto decided = DecideEdit({.caller = anna_}, nullptr, wanted_, facts_);
+  ASSERT_FALSE(decided.ok());
+  EXPECT_EQ(decided.error().code, "unknown_user");
+  ASSERT_EQ(decided.error().errors.size(), 1u);
+  EXPECT_EQ(decided.error().errors[0].pointer, "/workflow/nodes/0/approval/by/1");
+  EXPECT_NE(decided.error().detail.find("carillon user list"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

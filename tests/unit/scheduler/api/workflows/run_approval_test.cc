@@ -96,8 +96,29 @@ TEST_F(RunApprovalTest, WhatIsNoOpenApprovalIsNotDecided) {
   EXPECT_EQ(Post(PathOf(Execute("plain")), approve).body()["code"], "no_nodes");
 }
 
+TEST_F(RunApprovalTest, OnlyUsersWhoExistCanBeNamed) {
+  const std::string anna = AddUser("anna", "user");
+  json gate = {{"id", "gate"}, {"approval", {{"by", {anna, "anna"}}}}};
+  const Answer refused = Post("/api/jobs", WorkflowBody("publish", json::array({gate})));
+  ASSERT_EQ(refused.status, 422) << refused.text;
+  EXPECT_EQ(refused.body()["code"], "unknown_user");
+  EXPECT_EQ(refused.pointer(), "/workflow/nodes/0/approval/by/1");
+  gate["approval"]["by"] = {anna};
+  MakeWorkflow("publish", json::array({gate}));
+  // Who has been deleted since stays named, and nobody is added.
+  ASSERT_TRUE(stores_.auth.DeleteUser(anna, 1).ok());
+  const auto patch = [&] {
+    const json body = {{"workflow", {{"nodes", {gate, {{"id", "rest"}, {"task", "./rest"}}}}}}};
+    return Send("PATCH", "/api/jobs/publish", body.dump(), {{"If-Match", "*"}});
+  };
+  EXPECT_EQ(patch().status, 200);
+  gate["approval"]["by"] = {anna, "user-none"};
+  EXPECT_EQ(patch().status, 422);
+}
+
 TEST_F(RunApprovalTest, OnlyThoseWhoAreNamedDecideAndSkip) {
-  const std::string run = Begun({{"message", "publish?"}, {"by", {"user-somebody-else"}}});
+  const std::string run =
+      Begun({{"message", "publish?"}, {"by", {AddUser("somebody-else", "user")}}});
   EXPECT_EQ(Node(run, "gate")["allowed_actions"], json::array());
   const Answer decided = Post(PathOf(run), {{"decision", "approve"}});
   EXPECT_EQ(decided.status, 403) << decided.text;
