@@ -40,7 +40,7 @@ class ClaimRulesTest : public ClaimApplierTest {
     ASSERT_TRUE(begun.ok()) << begun.error().message;
     ASSERT_EQ(begun->verdict, ClaimVerdict::kAccepted);
     ASSERT_TRUE(
-        stores_.workflows.Step({.run = begun->run, .segment = own.segment}, fence, clock_.Wall())
+        stores_.workflows.Step({{.run = begun->run, .segment = own.segment}}, fence, clock_.Wall())
             .ok());
   }
   RunRow NodeRun(size_t position) {

@@ -66,7 +66,7 @@ class WorkflowEnv : public PeopleEnv {
     const auto view = stores_.workflows.GetWorkflowRun(*DecodeRunId(run_id));
     ASSERT_TRUE(view.ok()) << view.error().message;
     const SegmentId segment = view->own.row.segment;
-    const auto stepped = stores_.workflows.Step({.run = view->run, .segment = segment},
+    const auto stepped = stores_.workflows.Step({{.run = view->run, .segment = segment}},
                                                 FenceOf(segment), clock_.Wall());
     ASSERT_TRUE(stepped.ok()) << stepped.error().message;
   }
