@@ -77,7 +77,7 @@ constexpr std::array kExamples = {
              {"carillon run skip RUN_ID --node audit",
               "carillon run skip RUN_ID --node audit --reason 'audited by hand'"}},
     Examples{"run approve",
-             {"carillon run list --waiting approval", "carillon run approve RUN_ID --node gate"}},
+             {"carillon run list --waiting approval", "carillon run approve RUN_ID"}},
     Examples{"run refuse",
              {"carillon run nodes RUN_ID",
               "carillon run refuse RUN_ID --node gate --reason 'wrong rows'"}},

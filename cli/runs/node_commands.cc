@@ -1,6 +1,8 @@
 // Nodes of a workflow run: their states, the skip of one, and decisions about approvals.
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "cli/runs/commands.h"
 #include "cli/runs/node_text.h"
@@ -31,6 +33,7 @@ const View& NodeView() {
                          "run_id",
                          {{"EXECUTOR", "executor_id"},
                           {"UNTIL", "until"},
+                          {"MESSAGE", "message"},
                           {"DECIDED BY", "decided_by"},
                           {"AFTER", "after_text"}}};
   return view;
@@ -61,14 +64,66 @@ Outcome<ExitCode> Skip(Session& session, const NodeArguments& arguments) {
   return ExitCode::kDone;
 }
 
-Outcome<ExitCode> Decide(Session& session, const NodeArguments& arguments, const char* decision) {
+// The node of which `run` is the run; nullopt: it is no node's, or has nodes of its own.
+Outcome<std::optional<NodeArguments>> NodeOfRun(Session& session, const std::string& run) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer,
+                            session.Call({.path = "/api/runs/" + Escape(run)}));
+  const auto text = [&answer](const char* name) {
+    const json value = answer.body.is_object() ? answer.body.value(name, json()) : json();
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  NodeArguments found{.run = text("workflow_run_id"), .node = text("node")};
+  const bool is_node = !found.run.empty() && !found.node.empty() && text("job_type") != "workflow";
+  return is_node ? std::optional(std::move(found)) : std::nullopt;
+}
+
+Outcome<ApiResponse> SendDecision(Session& session, const NodeArguments& arguments,
+                                  const char* decision) {
   ApiRequest request{
       .method = "POST",
       .path = "/api/runs/" + Escape(arguments.run) + "/nodes/" + Escape(arguments.node) + "/decide",
       .body = json{{"decision", decision}}};
   if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
-  CARILLON_ASSIGN_OR_RETURN(const ApiResponse nodes, session.Call(request));
-  PrintNodes(session, nodes.body, NodeView());
+  return session.Call(request);
+}
+
+// Shows the question about which was decided.
+void PrintMessage(Session& session, const json& graph, const std::string& node_id) {
+  Printer print = session.Print();
+  if (print.form() != Form::kTable || session.flags().quiet) return;
+  for (const json& node : NodesOf(graph)) {
+    if (!node.is_object() || node.value("id", json()) != node_id) continue;
+    const json message = node.value("message", json());
+    if (!message.is_string()) return;
+    print.Line(node_id + ": " + Cell(message));
+    print.Line("");
+  }
+}
+
+// Lists of runs name the run of the node, so both that and the run of the workflow are taken.
+Outcome<ExitCode> Decide(Session& session, NodeArguments arguments, const char* decision) {
+  if (arguments.node.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const auto found, NodeOfRun(session, arguments.run));
+    if (!found) {
+      return UsageFailure("Run " + arguments.run +
+                          " is not that of a node: name one of its nodes with --node; `carillon "
+                          "run nodes " +
+                          arguments.run + "` lists them");
+    }
+    arguments.run = found->run;
+    arguments.node = found->node;
+  }
+  auto nodes = SendDecision(session, arguments, decision);
+  if (!nodes.ok() && nodes.error().code == "no_nodes") {
+    const auto found = NodeOfRun(session, arguments.run);
+    if (found.ok() && *found && (*found)->node == arguments.node) {
+      arguments.run = (*found)->run;
+      nodes = SendDecision(session, arguments, decision);
+    }
+  }
+  if (!nodes.ok()) return nodes.error();
+  PrintMessage(session, nodes->body, arguments.node);
+  PrintNodes(session, nodes->body, NodeView());
   return ExitCode::kDone;
 }
 
@@ -88,14 +143,16 @@ void AddNodeCommands(CLI::App& run, Session& session) {
   session.On(skip, [&session, a] { return Skip(session, *a); });
   CLI::App* approve =
       run.add_subcommand("approve", "Approve a node of a workflow run that waits for a decision");
-  approve->add_option("run", a->run, "Run ID of the workflow")->required();
-  approve->add_option("--node", a->node, "ID of the node")->required()->check(NotEmpty);
+  approve->add_option("run", a->run, "Run ID of the node, or of the workflow")->required();
+  approve->add_option("--node", a->node, "ID of the node, beside the run of the workflow")
+      ->check(NotEmpty);
   approve->add_option("--reason", a->reason, "Reason, kept with the run and in the audit log");
   session.On(approve, [&session, a] { return Decide(session, *a, "approve"); });
   CLI::App* refuse = run.add_subcommand(
       "refuse", "Refuse a node of a workflow run that waits for a decision; it fails");
-  refuse->add_option("run", a->run, "Run ID of the workflow")->required();
-  refuse->add_option("--node", a->node, "ID of the node")->required()->check(NotEmpty);
+  refuse->add_option("run", a->run, "Run ID of the node, or of the workflow")->required();
+  refuse->add_option("--node", a->node, "ID of the node, beside the run of the workflow")
+      ->check(NotEmpty);
   refuse->add_option("--reason", a->reason, "Reason, kept with the run and in the audit log")
       ->required()
       ->check(NotEmpty);

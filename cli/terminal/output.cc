@@ -103,6 +103,7 @@ const View& JobView() {
 const View& RunView() {
   static const View view{{{"RUN", "run_id"},
                           {"JOB", "job_id"},
+                          {.title = "NODE", .member = "node", .sparse = true},
                           {"KIND", "kind"},
                           {"FIRE TIME", "fire_time"},
                           {"STATE", "state"},
@@ -116,6 +117,7 @@ const View& RunView() {
                           {"ENDED", "ended_at"},
                           {"PRIORITY", "priority"},
                           {"HTTP", "http_status"},
+                          {.title = "WORKFLOW RUN", .member = "workflow_run_id", .sparse = true},
                           {"ERROR", "error"}}};
   return view;
 }
@@ -296,6 +298,11 @@ std::string Printer::Show(const json& value, const Column& column) const {
 void Printer::Table(const std::vector<json>& rows, const View& view) {
   std::vector<Column> columns = view.columns;
   if (options_.wide) columns.insert(columns.end(), view.wide.begin(), view.wide.end());
+  std::erase_if(columns, [&rows](const Column& column) {
+    return column.sparse && std::ranges::all_of(rows, [&column](const json& row) {
+             return Member(row, column.member).is_null();
+           });
+  });
   std::vector<std::vector<std::string>> cells(rows.size() + 1);
   for (const Column& column : columns) cells[0].push_back(column.title);
   for (size_t i = 0; i < rows.size(); ++i) {

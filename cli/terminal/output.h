@@ -27,8 +27,9 @@ Result<Form> ParseForm(std::string_view text);
 struct Column {
   std::string title;
   std::string member;
-  bool exact = false;  // show a time with its fraction of a second
-  bool share = false;  // a number from 0 to 1, shown as a percentage
+  bool exact = false;   // show a time with its fraction of a second
+  bool share = false;   // a number from 0 to 1, shown as a percentage
+  bool sparse = false;  // no column in a table in which no item has it
 };
 
 struct View {

@@ -27,8 +27,12 @@ SendOutcome NoAnswer(const Error& error) {
           .error = Sentence(error.message)};
 }
 
+// An approval is decided on the page of the workflow's run, which also shows what came before.
 std::string LinkTo(const OpenNotice& open, const std::string& console_url) {
   if (console_url.empty()) return {};
+  if (open.notice.kind == NoticeKind::kApproval && open.run && open.run->node) {
+    return console_url + "/runs/" + EncodeRunId(open.run->node->workflow_run);
+  }
   if (open.notice.kind == NoticeKind::kMissed) return console_url + "/jobs/" + open.job_id.value();
   return console_url + "/runs/" + EncodeRunId(open.notice.key);
 }

@@ -9,6 +9,7 @@
 #include "common/domain/workflow/workflow_graph.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/notice_json.h"
 #include "common/wire/json/workflow/workflow_json.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
@@ -60,6 +61,9 @@ void ShowKind(const WorkflowNode& node, const RunDetail& run, const NodeRow& row
   if (node.approval || node.wait) shown["job_type"] = nullptr;
   const bool ends = IsOpenedNode(run.row.due) && run.until != WallTime{};
   shown["until"] = ends ? json(FormatRfc3339(run.until)) : json(nullptr);
+  const std::string message =
+      node.approval && !IsBlocked(row) ? ApprovalMessageOf(run) : std::string();
+  shown["message"] = message.empty() ? json(nullptr) : json(ToValidUtf8(message));
   shown["decision"] = ShowDecision(node, run, row.outputs);
   const auto rules = RunRulesFromText(run.row.rules);
   const bool mapped = rules.ok() && rules->items;
@@ -137,6 +141,14 @@ Problem ExplainNodes(const Call& call, const RunKey& key, const Error& error) {
         .detail = fmt::format("Run {} is older than the retention: the runs of its nodes are no "
                               "longer stored.",
                               EncodeRunId(key))};
+  }
+  // Lists of runs show the runs of nodes, so people name them.
+  if (run->node && run->job_type != JobType::kWorkflow) {
+    return {.status = 422,
+            .code = "no_nodes",
+            .detail =
+                fmt::format("Run {} is that of node {} of run {}. Name that one.", EncodeRunId(key),
+                            run->node->node, EncodeRunId(run->node->workflow_run))};
   }
   return {
       .status = 422,

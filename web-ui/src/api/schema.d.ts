@@ -1129,6 +1129,7 @@ export interface components {
       job_name: string | null;
       job_type: components['schemas']['JobType'] | null;
       until: components['schemas']['TimeOrNull'];
+      message: string | null;
       decision: null | {
         /** @enum {string} */
         decision: 'approved' | 'refused' | 'timeout';

@@ -153,9 +153,47 @@ TEST_F(NodeCommandsTest, ADecisionNamesItsNode) {
   EXPECT_EQ(SentBody(1), (json{{"decision", "refuse"}, {"reason", "wrong rows"}}));
   EXPECT_NE(out().find("ada"), std::string::npos) << out();
   EXPECT_EQ(Run({"run", "refuse", "R1", "--node", "report"}), 2) << "without a reason";
+  Answer("GET /api/runs/R1", RunShown("RUNNING"));
   EXPECT_EQ(Run({"run", "approve", "R1"}), 2);
+  EXPECT_NE(err().find("--node"), std::string::npos) << err();
   Answer("POST /api/runs/R1/nodes/load/decide", ProblemOf("not_open"), 409);
   EXPECT_EQ(Run({"run", "approve", "R1", "--node", "load"}), 5);
+}
+
+TEST_F(NodeCommandsTest, TheRunOfANodeIsDecidedAtItsWorkflow) {
+  json nodes = RunNodes();
+  nodes["nodes"][1]["message"] = "12 rows; publish?";
+  json run = RunShown("PENDING");
+  run.update({{"workflow_run_id", "R1"}, {"node", "report"}, {"job_type", nullptr}});
+  Answer("GET /api/runs/R3", run);
+  Answer("POST /api/runs/R1/nodes/report/decide", nodes);
+  EXPECT_EQ(Run({"run", "approve", "R3"}), 0) << err();
+  EXPECT_TRUE(out().starts_with("report: 12 rows; publish?\n\nNODE")) << out();
+  Answer("POST /api/runs/R3/nodes/report/decide", ProblemOf("no_nodes"), 422);
+  EXPECT_EQ(Run({"run", "approve", "R3", "--node", "report", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "R2\nR3\n");
+  Answer("POST /api/runs/R3/nodes/load/decide", ProblemOf("no_nodes"), 422);
+  EXPECT_NE(Run({"run", "approve", "R3", "--node", "load"}), 0) << "another node than its own";
+  run["job_type"] = "workflow";
+  Answer("GET /api/runs/R4", run);
+  EXPECT_EQ(Run({"run", "approve", "R4"}), 2) << "it has nodes itself";
+}
+
+TEST_F(NodeCommandsTest, AListOfRunsNamesNodesIfThereAreAny) {
+  json run = RunShown("PENDING");
+  run["node"] = nullptr;
+  Answer("GET /api/runs?page_size=500", {{"items", {run}}});
+  EXPECT_EQ(Run({"run", "list"}), 0) << err();
+  EXPECT_EQ(out().find("NODE"), std::string::npos) << out();
+  json node = run;
+  node.update({{"workflow_run_id", "R0"}, {"node", "gate"}});
+  server_.answers.clear();
+  Answer("GET /api/runs?page_size=500", {{"items", {run, node}}});
+  EXPECT_EQ(Run({"run", "list"}), 0) << err();
+  EXPECT_TRUE(out().starts_with("RUN  JOB  NODE  KIND")) << out();
+  EXPECT_NE(out().find("R1   j    gate  manual"), std::string::npos) << out();
+  EXPECT_EQ(Run({"run", "list", "-o", "wide"}), 0) << err();
+  EXPECT_NE(out().find("WORKFLOW RUN"), std::string::npos) << out();
 }
 
 TEST_F(NodeCommandsTest, ARetryChoosesNodes) {

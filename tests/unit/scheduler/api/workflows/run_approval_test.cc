@@ -37,6 +37,11 @@ TEST_F(RunApprovalTest, AnApprovalIsDecidedOnce) {
   EXPECT_EQ(Node(run, "send")["job_type"], "shell");
   EXPECT_EQ(Node(run, "rest")["kind"], "wait");
   EXPECT_TRUE(Node(run, "rest")["until"].is_string());
+  EXPECT_TRUE(gate.value("message", "").starts_with("publish the rows of 2026-")) << gate;
+  EXPECT_TRUE(Node(run, "send")["message"].is_null());
+  const Answer misled = Post(PathOf(gate.value("run_id", "")), {{"decision", "approve"}});
+  EXPECT_EQ(misled.body()["code"], "no_nodes");
+  EXPECT_NE(misled.text.find("node gate of run " + run), std::string::npos) << misled.text;
   const json own = Get("/api/runs/" + run).body();
   EXPECT_EQ(own["allowed_actions"], json({"cancel", "decide", "execute", "retry", "skip"}));
   const json of_node = Get("/api/runs/" + gate.value("run_id", "")).body();
