@@ -267,7 +267,7 @@ TYPED_TEST(WorkflowContract, StepOfAnEndedRunOnlyDeletesWakeUps) {
 TYPED_TEST(WorkflowContract, StepsOfSeveralRunsShareATransaction) {
   WorkflowDriver s = this->workflow_driver();
   const StoredJob flow = s.CreateFlow(s.Chain());
-  const StoredJob other = s.CreateFlow(s.Flow({s.Node("a"), s.Node("b")}));
+  const StoredJob other = s.CreateFlow(s.Flow({s.Node("a"), s.Node("b")}), "other");
   const std::vector<RunKey> keys = {s.Begun(flow, kT0), s.Begun(other, kT0), s.Begun(flow, kT0)};
   s.EndRun(s.StartNode(keys[0], "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
   s.EndRun(s.StartNode(keys[1], "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
@@ -296,7 +296,7 @@ TYPED_TEST(WorkflowContract, AStepThatIsRefusedRefusesThoseBesideIt) {
   WorkflowDriver s = this->workflow_driver();
   const StoredJob flow = s.CreateFlow(s.Chain());
   const RunKey bad = s.Begun(flow, kT0);
-  const RunKey good = s.Begun(s.CreateFlow(s.Chain()), kT0);
+  const RunKey good = s.Begun(s.CreateFlow(s.Chain(), "other"), kT0);
   s.EndRun(s.StartNode(good, "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
   const std::vector<StepRequest> steps = {s.StepOf(good), s.StepOf(bad)};
   this->handle().DamageDefinition(flow, true);
