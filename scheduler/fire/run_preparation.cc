@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "common/domain/template/trigger_outputs.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "scheduler/fire/firing_plan.h"
 #include "scheduler/fire/task_builder.h"
 
@@ -22,6 +24,17 @@ bool NeedsNoExecutor(const PendingRun& run, const Definition& definition) {
   if (definition.job().broadcast) return true;
   const auto places = PlacesByTemplate(run, definition);
   return places && !places->refusal.empty();
+}
+
+// Fails for a run that an edit asks for outputs of the run before, which it was not given: it must
+// not go on with the placeholder, nor with a default in its place.
+Status CheckOutputs(const PendingRun& run, const Definition& definition) {
+  if (!run.extras || !run.extras->request.trigger) return {};
+  const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id);
+  if (schedule == nullptr || !AsksForOutputs(*schedule)) return {};
+  CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given,
+                            GivenFromText(run.extras->request.parameters_json));
+  return CheckOutputsGiven(*schedule, given.values);
 }
 
 }  // namespace
@@ -107,6 +120,9 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
 // be shed: the nodes or parts would wait, and none of them may be shed.
 void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   const bool is_part = tracked.run.key.shard > 0;
+  if (const Status given = CheckOutputs(tracked.run, *tracked.definition); !given.ok()) {
+    return skips_.Skip(tracked, reason::kBadDefinition, now, given.error().message);
+  }
   if (!NeedsNoExecutor(tracked.run, *tracked.definition)) return places_.EnterLane(tracked, now);
   if (ports_.settings.paused()) return places_.Settle(tracked, now);
   // Its job became a workflow after the fire had begun.

@@ -14,6 +14,7 @@
 #include "common/domain/job/job.h"
 #include "common/domain/run/retry_conditions.h"
 #include "common/domain/template/job_templates.h"
+#include "common/domain/template/trigger_outputs.h"
 
 namespace carillon::scheduler {
 
@@ -34,7 +35,7 @@ inline bool UsesNewCron(const JobDefinition& job) {
 inline constexpr int kFireDateMigration = 2;
 
 // Parts of runs, groups in time, pauses after failures, the topic of dead letters, waits for runs
-// of other jobs, and events.
+// of other jobs, events, and outputs of the run before.
 inline constexpr int kFanOutMigration = 3;
 
 inline bool UsesNewNotice(const JobDefinition& job) {
@@ -87,6 +88,8 @@ inline constexpr std::array kNewFields = {
     NewField{"notify", kFanOutMigration, &UsesNewNotice},
     NewField{"waits_for", kFanOutMigration, &WaitsForOthers},
     NewField{"events", kFanOutMigration, &UsesEvents},
+    NewField{"trigger.outputs", kFanOutMigration,
+             [](const JobDefinition& job) { return AsksForOutputs(job); }},
     NewField{"workflow", kFanOutMigration, &UsesNewNodes},
     // Of a concurrency group, not of a job: the routes of groups ask themselves.
     NewField{"per_s", kFanOutMigration, [](const JobDefinition&) { return false; }},

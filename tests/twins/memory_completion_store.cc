@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
+#include "common/domain/template/trigger_outputs.h"
+#include "common/domain/workflow/node_rules.h"
 #include "common/ports/store/firing_store.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -22,6 +25,29 @@ bool Covers(const Fence& fence, SegmentId segment) {
 
 DelayWait WaitOf(const ScheduleEntry& schedule) {
   return {.every = schedule.spec.every, .awaited = schedule.awaited};
+}
+
+// Returns false if the run lacks an output for which its schedule asks, and was skipped.
+bool WriteDependent(MemoryTables& tables, const JobEntry& job, const DependentRun& run,
+                    WallTime now) REQUIRES(tables.mu) {
+  RunEntry entry{.row = run.row, .planned = now, .trigger = run.trigger};
+  const ScheduleSpec& spec = tables.FindSchedule(run.row.key.schedule_id)->spec;
+  if (!AsksForOutputs(spec)) {
+    tables.PutRun(std::move(entry));
+    return true;
+  }
+  const RunEntry* before = tables.FindRun(run.trigger.run);
+  const auto given = RenderTriggerOutputs(job.definition, spec, run.trigger,
+                                          before == nullptr ? Outputs() : before->result.outputs,
+                                          run.row.key.fire);
+  if (given.ok()) {
+    entry.parameters_json = GivenToText(*given);
+    tables.PutRun(std::move(entry));
+  } else {
+    WriteSkip(tables, std::move(entry), reason::kBadParameters, now,
+              given.error().pointer + ": " + given.error().message);
+  }
+  return given.ok();
 }
 
 }  // namespace
@@ -91,8 +117,7 @@ CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end
     }
     const DependentRun run = RunAfter(end, *place.fire, entry.dependent, ToJobRow(*job),
                                       tables_.FindJob(end.job_no)->id, now);
-    effect.started.push_back(run.row);
-    tables_.PutRun({.row = run.row, .planned = now, .trigger = run.trigger});
+    if (WriteDependent(tables_, *job, run, now)) effect.started.push_back(run.row);
   }
   return effect;
 }

@@ -20,6 +20,7 @@
 #include "common/domain/schedule/zone.h"
 #include "common/domain/selector.h"
 #include "common/domain/template/template.h"
+#include "common/domain/template/trigger_outputs.h"
 #include "common/domain/workflow/workflow_fields.h"
 
 namespace carillon {
@@ -326,6 +327,7 @@ Status CheckOwner(const std::string& user_id) {
 // One mistake of both: a malformed date in the parameters of a trigger is one of either.
 Status CheckTemplates(const JobDefinition& job) {
   CARILLON_TRY(ValidateTemplates(job));
+  CARILLON_TRY(CheckTriggerOutputs(job));
   return CheckEventTriggers(job);
 }
 

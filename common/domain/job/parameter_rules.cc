@@ -10,6 +10,7 @@
 #include "common/domain/event/event_parameters.h"
 #include "common/domain/job_text.h"
 #include "common/domain/template/template.h"
+#include "common/domain/template/trigger_outputs.h"
 
 namespace carillon {
 namespace {
@@ -175,9 +176,12 @@ Status CheckDefaults(const JobDefinition& job) {
   return CheckValues(job, job.parameters, "/parameters", ErrorCode::kConflict);
 }
 
-// The values that can be judged before an event comes.
+// The values that can be judged before an event comes, or the run before ends.
 Values FixedValues(const ScheduleSpec& spec) {
   Values values = spec.parameters;
+  if (spec.kind == ScheduleKind::kAfter) {
+    std::erase_if(values, [](const auto& entry) { return AsksForOutputs(entry.second); });
+  }
   if (spec.kind == ScheduleKind::kEvent) {
     std::erase_if(values, [](const auto& entry) { return HasEventPlaceholder(entry.second); });
   }

@@ -8,6 +8,7 @@
 #include "common/domain/template/template.h"
 #include "scheduler/api/call/calendars.h"
 #include "scheduler/api/edits/event_check.h"
+#include "scheduler/api/edits/output_check.h"
 #include "scheduler/api/edits/written_parts.h"
 
 namespace carillon::scheduler {
@@ -86,6 +87,8 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
                             FindTriggerWithoutRoom(call, id, before, definition, coming));
   CARILLON_ASSIGN_OR_RETURN(facts.wait_mistakes,
                             FindWaitMistakes(call, id, before, definition, coming));
+  CARILLON_ASSIGN_OR_RETURN(facts.output_mistakes,
+                            FindOutputMistakes(call, before, definition, coming));
   CARILLON_ASSIGN_OR_RETURN(facts.node_problems,
                             FindNodeProblems(call, id, before, definition, coming));
   if (before != nullptr) {

@@ -23,6 +23,7 @@ struct EditFacts {
   std::optional<size_t> without_room = {};       // FindTriggerWithoutRoom
   std::vector<FieldError> wait_mistakes = {};    // FindWaitMistakes
   WorkflowProblems node_problems = {};           // of the jobs that its nodes run
+  std::vector<FieldError> output_mistakes = {};  // FindOutputMistakes
   std::string lost_results = {};                 // FindLostResults
   std::string lost_fires = {};                   // FindLostFires
 };

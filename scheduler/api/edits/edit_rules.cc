@@ -14,6 +14,7 @@
 #include "common/domain/template/template.h"
 #include "scheduler/api/edits/dependency_check.h"
 #include "scheduler/api/edits/event_check.h"
+#include "scheduler/api/edits/output_check.h"
 #include "scheduler/api/edits/written_parts.h"
 
 namespace carillon::scheduler {
@@ -174,6 +175,7 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
   }
   if (facts.without_room) return TooManyTriggers(*facts.without_room, definition.name_space);
   if (!facts.wait_mistakes.empty()) return WaitProblem(facts.wait_mistakes);
+  if (!facts.output_mistakes.empty()) return OutputProblem(facts.output_mistakes);
   if (!facts.node_problems.empty()) return NodeJobProblem(facts.node_problems);
   const JobDefinition* stored = DefinitionOf(before);
   if (!facts.lost_results.empty() && stored != nullptr) {

@@ -10,6 +10,7 @@
 #include "common/domain/job/fan_out.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/command_parameters.h"
+#include "common/domain/template/trigger_outputs.h"
 #include "common/wire/json/workflow/workflow_json.h"
 #include "scheduler/api/call/ownership.h"
 
@@ -62,6 +63,25 @@ bool StaysAsItIs(const JobDefinition* before, const JobDefinition& definition) {
          before->parameters == definition.parameters &&
          before->parameter_rules == definition.parameter_rules &&
          SchedulesGiveNothingNew(*before, definition);
+}
+
+// A part of a sentence, if a schedule of the job asks for an output of `id` that `gave` has and
+// `gives` has not; else "".
+std::string AskedAfter(const JobDefinition& dependent, const JobId& id, const NodeResults& gave,
+                       const NodeResults& gives) {
+  const auto has = [](const NodeResults& results, const std::string& output) {
+    return results.outputs && (!results.names || results.names->contains(output));
+  };
+  for (const ScheduleSpec& spec : dependent.schedules) {
+    if (spec.kind != ScheduleKind::kAfter || spec.upstream != id.value()) continue;
+    for (const auto& [name, value] : spec.parameters) {
+      for (const std::string& output : OutputsAskedBy(value)) {
+        if (!has(gave, output) || has(gives, output)) continue;
+        return fmt::format("asks for its output '{}'", output);
+      }
+    }
+  }
+  return {};
 }
 
 // True if `gives` lacks something that `gave` has.
@@ -145,19 +165,23 @@ Result<std::string> FindLostResults(const Call& call, const JobId& id, const Job
   const NodeResults gives = ResultsOf(definition);
   if (!Loses(gave, gives)) return std::string();
   CARILLON_ASSIGN_OR_RETURN(const JobDependencies known, call.stores.jobs.ListDependencies(id));
-  std::set<JobId> workflows;
+  std::set<JobId> askers;
   for (const JobDependency& one : known.downstream) {
-    if (one.kind == DependencyKind::kNode) workflows.insert(one.job_id);
+    if (one.kind != DependencyKind::kWaits) askers.insert(one.job_id);
   }
-  for (auto next = workflows.begin(); next != workflows.end();) {
+  for (auto next = askers.begin(); next != askers.end();) {
     JobKeys keys;
-    for (; next != workflows.end() && keys.ids.size() < kReadTogether; ++next) {
+    for (; next != askers.end() && keys.ids.size() < kReadTogether; ++next) {
       keys.ids.push_back(*next);
     }
     CARILLON_ASSIGN_OR_RETURN(const FoundJobs found, call.stores.jobs.FindJobs(keys));
     for (const StoredJob& job : found.jobs) {
       const auto later = coming.after ? coming.after(job) : std::optional(job.definition);
-      if (!later || !later->workflow) continue;
+      if (!later) continue;
+      if (const std::string after = AskedAfter(*later, id, gave, gives); !after.empty()) {
+        return fmt::format("Job {}, which starts after this one, {}", job.job_id.value(), after);
+      }
+      if (!later->workflow) continue;
       const std::string asked = AskedOfJob(*later->workflow, id, gave, gives);
       if (asked.empty()) continue;
       return fmt::format("In workflow {}, {}, which runs this job", job.job_id.value(), asked);
@@ -173,7 +197,7 @@ Problem LostResultsProblem(const std::string& lost, const JobDefinition& before,
   std::string field(by_parts ? FanOutOf(definition) : "type");
   if (by_names) field = "workflow/outputs";
   const std::string detail =
-      fmt::format("{}. With {} there would be none: change the workflow first.", lost,
+      fmt::format("{}. With {} there would be none: change that job first.", lost,
                   by_parts   ? field
                   : by_names ? "these outputs"
                              : "this type");

@@ -53,8 +53,8 @@ Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
                                           const JobDefinition& definition,
                                           const ComingJobs& coming);
 // A sentence without its full stop, if a workflow asks a node with this job for an output or an
-// exit code that its runs had before and would have no more; else "". Judges each workflow by the
-// definition that it has after the request.
+// exit code that its runs had before and would have no more, or a job that starts after it for such
+// an output; else "". Judges each of these by the definition that it has after the request.
 Result<std::string> FindLostResults(const Call& call, const JobId& id, const JobDefinition& before,
                                     const JobDefinition& definition, const ComingJobs& coming);
 // 409 in_use. Not for an empty text.

@@ -24,6 +24,7 @@ using StoreFactories = ::testing::Types<StoreFactory>;
 #include "tests/contract/store/delivery_contract.h"
 #include "tests/contract/store/dependents_contract.h"
 #include "tests/contract/store/dependents_fires_contract.h"
+#include "tests/contract/store/dependents_outputs_contract.h"
 #include "tests/contract/store/due_values_contract.h"
 #include "tests/contract/store/event_edits_contract.h"
 #include "tests/contract/store/events_contract.h"

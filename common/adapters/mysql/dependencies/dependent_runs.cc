@@ -10,8 +10,11 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/union_all.h"
+#include "common/adapters/mysql/dependencies/given_outputs.h"
 #include "common/adapters/mysql/job_rows/schedule_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/workflow/node_rules.h"
 
 namespace carillon::mysql {
 namespace {
@@ -74,23 +77,31 @@ Result<std::map<ScheduleId, StartedRuns>> StartedBefore(Session& session,
   return started;
 }
 
-Status InsertDependents(Session& session, std::vector<DependentRun> runs, WallTime now) {
+using GivenByRun = std::map<RunKey, GivenOutputs>;
+
+Status InsertDependents(Session& session, const std::vector<DependentRun>& runs,
+                        const GivenByRun& given, WallTime now) {
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
-      "state, priority, due_us, def_version, flags, started_by, planned_us) "
-      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, k.t, ? FROM "
+      "state, priority, due_us, def_version, flags, started_by, parameters, planned_us) "
+      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, k.t, "
+      "NULLIF(CONVERT(FROM_BASE64(k.m) USING utf8mb4), ''), ? FROM "
       "JSON_TABLE(" CARILLON_JSON
       ", "
       "'$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
       "'$[2]', j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', d INT PATH '$[5]', "
       "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]', l INT UNSIGNED PATH '$[9]', "
-      "t VARCHAR(400) PATH '$[10]')) k";
-  if (runs.empty()) return {};
-  std::sort(runs.begin(), runs.end(),
-            [](const DependentRun& a, const DependentRun& b) { return a.row.key < b.row.key; });
+      "t VARCHAR(400) PATH '$[10]', m LONGTEXT PATH '$[11]')) k";
+  const size_t bytes_max = session.packet_bytes_max() / 4;
   JsonRows rows;
+  const auto write = [&]() -> Status {
+    if (rows.empty()) return {};
+    CARILLON_TRY(session.Execute(statement, {ToUnixMicros(now), rows.Take()}));
+    return {};
+  };
   for (const DependentRun& run : runs) {
     const RunRow& row = run.row;
+    const auto own = given.find(row.key);
     rows.Begin()
         .Add(row.key)
         .Add(row.job_no.value())
@@ -100,10 +111,42 @@ Status InsertDependents(Session& session, std::vector<DependentRun> runs, WallTi
         .Add(row.due)
         .Add(row.def_version)
         .Add(row.flags)
-        .Add(ToText(run.trigger));
+        .Add(ToText(run.trigger))
+        .AddBytes(own == given.end() ? std::string() : own->second.parameters);
+    if (rows.bytes() > bytes_max) CARILLON_TRY(write());
   }
-  CARILLON_TRY(session.Execute(statement, {ToUnixMicros(now), rows.Take()}));
-  return {};
+  return write();
+}
+
+// Ends the runs that lack an output that they ask for: people see them, and why.
+Status SkipRefused(Session& session, const std::vector<DependentRun>& runs, const GivenByRun& given,
+                   WallTime now) {
+  RunWriter writer(session);
+  for (const DependentRun& run : runs) {
+    const auto own = given.find(run.row.key);
+    if (own == given.end() || own->second.refusal.empty()) continue;
+    StoredRun stored{.row = run.row};
+    CARILLON_TRY(
+        writer.End(stored, RunState::kSkipped, reason::kBadParameters, now, own->second.refusal));
+  }
+  return writer.Flush();
+}
+
+using EffectsByRun = std::map<RunKey, CompletionEffect*>;
+
+Status WriteRuns(Session& session, std::vector<DependentRun> runs, const EffectsByRun& effects,
+                 WallTime now) {
+  if (runs.empty()) return {};
+  std::sort(runs.begin(), runs.end(),
+            [](const DependentRun& a, const DependentRun& b) { return a.row.key < b.row.key; });
+  CARILLON_ASSIGN_OR_RETURN(const GivenByRun given, OutputsFor(session, runs));
+  CARILLON_TRY(InsertDependents(session, runs, given, now));
+  for (const DependentRun& run : runs) {
+    const auto own = given.find(run.row.key);
+    if (own != given.end() && !own->second.refusal.empty()) continue;
+    effects.at(run.row.key)->started.push_back(run.row);
+  }
+  return SkipRefused(session, runs, given, now);
 }
 
 }  // namespace
@@ -132,6 +175,7 @@ Status StartDependents(Session& session, const std::vector<RunCompletion>& ends,
   if (wanted.empty()) return {};
   CARILLON_ASSIGN_OR_RETURN(auto started, StartedBefore(session, ends, wanted));
   std::vector<DependentRun> fresh;
+  EffectsByRun effects_of;
   std::vector<PlannedGap> gaps;
   for (const Wanted& one : wanted) {
     const RunCompletion& end = ends[one.end];
@@ -158,9 +202,9 @@ Status StartDependents(Session& session, const std::vector<RunCompletion>& ends,
     }
     fresh.push_back(
         RunAfter(end, *place.fire, *one.dependent, job, dependents.at(end.job_no).upstream, now));
-    effect.started.push_back(fresh.back().row);
+    effects_of[fresh.back().row.key] = &effect;
   }
-  CARILLON_TRY(InsertDependents(session, std::move(fresh), now));
+  CARILLON_TRY(WriteRuns(session, std::move(fresh), effects_of, now));
   return InsertGaps(session, gaps);
 }
 

@@ -8,6 +8,7 @@
 #include "common/adapters/mysql/firing/open_run_scans.h"
 #include "common/adapters/mysql/job_rows/job_of.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/schedule_of.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"

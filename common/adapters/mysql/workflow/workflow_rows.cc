@@ -123,14 +123,6 @@ Status ReplaceWorkflow(Session& session, const WorkflowRow& row, uint64_t no) {
   return {};
 }
 
-const ScheduleSpec* ScheduleOf(const JobVersionRecord& record, ScheduleId id) {
-  const std::vector<ScheduleSpec>& schedules = record.definition.schedules;
-  const auto found = std::ranges::find(record.schedule_ids, id);
-  const auto position = static_cast<size_t>(found - record.schedule_ids.begin());
-  const bool known = position < std::min(record.schedule_ids.size(), schedules.size());
-  return known ? &schedules[position] : nullptr;
-}
-
 Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key) {
   CARILLON_ASSIGN_OR_RETURN(std::vector<JobVersionRecord> found, ReadDefinitions(session, {key}));
   if (found.empty() || !found.front().readable || !found.front().definition.workflow) {

@@ -50,8 +50,6 @@ struct LoadedWorkflow {
   JobVersionRecord record;
   WorkflowGraph graph;
 };
-// The schedule with this id, if it is one of that version; otherwise null.
-const ScheduleSpec* ScheduleOf(const JobVersionRecord& record, ScheduleId id);
 Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key);
 
 // The runs of the nodes, in the order of the definition, with what decisions need of them.

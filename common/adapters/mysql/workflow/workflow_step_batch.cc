@@ -9,6 +9,7 @@
 
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/schedule_of.h"
 #include "common/adapters/mysql/run_rows/completion_rows.h"
 #include "common/adapters/mysql/workflow/loaded_versions.h"
 #include "common/adapters/mysql/workflow/step_writer.h"

@@ -84,6 +84,36 @@ TEST_F(FiringWorkflowTest, TextFromOutsideBecomesNoCommand) {
   EXPECT_EQ(skips[1].reason, reason::kBadDefinition);
 }
 
+// An edit of parameters alone keeps the schedule, and a run that started before has no output.
+TEST_F(FiringWorkflowTest, NoRunGoesOnWithAPlaceholderOfAnOutput) {
+  JobDefinition job;
+  job.command = "true";
+  job.schedules = {{.kind = ScheduleKind::kAfter, .upstream = "up"}};
+  job.schedules[0].parameters["rows"] = std::string("{{trigger.outputs.rows}}");
+  CreateJob("up", {.command = "true"});
+  const StoredJob stored = CreateJob("job", job);
+  const auto run_with = [&](Duration later, const std::string& parameters) {
+    PendingRun run = Pending(stored, later);
+    run.key.schedule_id = stored.schedules[0].schedule_id;
+    run.kind = RunKind::kAfter;
+    auto extras = std::make_shared<RunExtras>();
+    extras->request_loaded = true;
+    extras->request.parameters_json = parameters;
+    extras->request.trigger = RunTrigger{.run = run.key, .job_id = JobId("up")};
+    run.extras = extras;
+    return run;
+  };
+  Beat("x1", 4);
+  Feed({run_with(1ms, ""), run_with(2ms, R"({"rows": "12", "$untrusted": ["rows"]})")});
+  Step(10ms);
+  const std::vector<TaskMessage> tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].env.at("CARILLON_PARAM_ROWS"), "12");
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].reason, reason::kBadDefinition);
+}
+
 // A job that is older than the rule, or was edited after the parameters were given.
 TEST_F(FiringWorkflowTest, NoValueIsLostBetweenNamesThatDifferByCase) {
   JobDefinition job;
