@@ -5,7 +5,8 @@
 namespace carillon::test {
 namespace {
 
-// Of a node: "", "success", "failure", "not selected" or "upstream failed". Empty: not known yet.
+// Of a node: "", "success", "failure", "not selected", "upstream failed" or "too few". Empty: not
+// known yet.
 using Words = std::map<std::string, std::string>;
 
 std::optional<double> NumberOutput(const NodeRow& row, const std::string& name) {
@@ -46,7 +47,10 @@ std::string Judged(const WorkflowDefinition& workflow, const WorkflowEdge& edge,
                    const ReferenceEnds& ends) {
   std::string word = words.at(edge.node);
   if (word.empty()) return "waits";
-  if (word == "failure" && NodeOf(workflow, edge.node).allow_failure) word = "tolerated";
+  if (NodeOf(workflow, edge.node).allow_failure) {
+    if (word == "failure") word = "tolerated";
+    if (word == "too few") word = "tolerated too few";
+  }
   static const std::map<std::string, std::map<EdgeOn, std::string>> kTable{
       {"success",
        {{EdgeOn::kSuccess, "met"}, {EdgeOn::kFailure, "ignored"}, {EdgeOn::kDone, "met"}}},
@@ -56,7 +60,11 @@ std::string Judged(const WorkflowDefinition& workflow, const WorkflowEdge& edge,
       {"not selected",
        {{EdgeOn::kSuccess, "ignored"}, {EdgeOn::kFailure, "ignored"}, {EdgeOn::kDone, "ignored"}}},
       {"upstream failed",
-       {{EdgeOn::kSuccess, "failed"}, {EdgeOn::kFailure, "ignored"}, {EdgeOn::kDone, "met"}}}};
+       {{EdgeOn::kSuccess, "failed"}, {EdgeOn::kFailure, "ignored"}, {EdgeOn::kDone, "met"}}},
+      {"too few",
+       {{EdgeOn::kSuccess, "failed"}, {EdgeOn::kFailure, "ignored"}, {EdgeOn::kDone, "met"}}},
+      {"tolerated too few",
+       {{EdgeOn::kSuccess, "met"}, {EdgeOn::kFailure, "ignored"}, {EdgeOn::kDone, "met"}}}};
   const std::string answer = kTable.at(word).at(edge.on);
   if (answer != "met" || edge.condition.empty()) return answer;
   // A node that the rules have skipped has no row among the ends.
@@ -132,7 +140,8 @@ Words FixedPoint(const WorkflowDefinition& workflow, const ReferenceEnds& ends,
       fates[node.id] = fate;
       if (fate.skipped == "not_selected") words[node.id] = "not selected";
       if (fate.skipped == "upstream_failed") words[node.id] = "upstream failed";
-      if (fate.skipped == "bad_condition" || fate.skipped == "too_few") words[node.id] = "failure";
+      if (fate.skipped == "too_few") words[node.id] = "too few";
+      if (fate.skipped == "bad_condition") words[node.id] = "failure";
     }
   }
   return words;
@@ -215,8 +224,9 @@ std::optional<RunState> ReferenceResult(const WorkflowDefinition& workflow,
   RunState result = RunState::kCompleted;
   for (const WorkflowNode& node : workflow.nodes) {
     if (words.at(node.id).empty()) return std::nullopt;
-    const bool failed = words.at(node.id) == "failure" && !node.allow_failure &&
-                        !IsRepairedInReference(workflow, node.id, words, ends);
+    const bool bad = words.at(node.id) == "failure" || words.at(node.id) == "too few";
+    const bool failed =
+        bad && !node.allow_failure && !IsRepairedInReference(workflow, node.id, words, ends);
     if (failed) result = RunState::kFailed;
   }
   return result;

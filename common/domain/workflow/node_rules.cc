@@ -51,10 +51,12 @@ EdgeVerdict ByTable(const WorkflowGraph::Edge& edge, NodeEnd end, bool allow_fai
       return edge.on == EdgeOn::kSuccess && !allow_failure ? EdgeVerdict::kFailed
                                                            : EdgeVerdict::kMet;
     case NodeEnd::kNotSelected: return EdgeVerdict::kIgnored;
-    case NodeEnd::kUpstreamFailed: break;
+    case NodeEnd::kUpstreamFailed:
+    case NodeEnd::kTooFew: break;
   }
+  const bool allowed = end == NodeEnd::kTooFew && allow_failure;
   switch (edge.on) {
-    case EdgeOn::kSuccess: return EdgeVerdict::kFailed;
+    case EdgeOn::kSuccess: return allowed ? EdgeVerdict::kMet : EdgeVerdict::kFailed;
     case EdgeOn::kFailure: return EdgeVerdict::kIgnored;
     case EdgeOn::kDone: return EdgeVerdict::kMet;
   }
@@ -84,6 +86,11 @@ bool HasRun(const NodeRow& row) {
   return IsFinal(row.state) && (!may_be_unstarted || row.claimed);
 }
 
+bool FollowsOneOf(const WorkflowGraph& graph, size_t position, const std::vector<bool>& chosen) {
+  const auto& edges = graph.upstream(position);
+  return std::ranges::any_of(edges, [&](size_t edge) { return chosen[graph.edges()[edge].from]; });
+}
+
 }  // namespace
 
 NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result, WallTime until) {
@@ -111,6 +118,7 @@ NodeEnd EndOf(const NodeRow& row) {
   }
   if (IsSkippedFor(row, reason::kNotSelected)) return NodeEnd::kNotSelected;
   if (IsSkippedFor(row, reason::kUpstreamFailed)) return NodeEnd::kUpstreamFailed;
+  if (IsSkippedFor(row, reason::kTooFew)) return NodeEnd::kTooFew;
   return NodeEnd::kFailure;
 }
 
@@ -205,13 +213,19 @@ bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& row
 
 std::vector<size_t> FailuresOf(const WorkflowGraph& graph, const NodeRows& rows) {
   std::vector<size_t> failures;
-  for (size_t i = 0; i < graph.size(); ++i) {
-    if (graph.node(i).allow_failure) continue;
+  std::vector<bool> fails(graph.size());  // the run: it, or one that has kept it from starting
+  for (const size_t i : graph.order()) {
     const NodeEnd end = EndOf(rows[i]);
-    const bool failed = end == NodeEnd::kFailure && !IsRepaired(graph, i, rows);
+    const bool stopped = end == NodeEnd::kUpstreamFailed || end == NodeEnd::kTooFew;
+    const bool behind = stopped && FollowsOneOf(graph, i, fails);
+    const bool failed = end == NodeEnd::kFailure || (end == NodeEnd::kTooFew && !behind);
     const bool outdated = end == NodeEnd::kUpstreamFailed && CountEdges(graph, i, rows).failed == 0;
-    if (failed || outdated) failures.push_back(i);
+    const bool counts =
+        !graph.node(i).allow_failure && (outdated || (failed && !IsRepaired(graph, i, rows)));
+    if (counts) failures.push_back(i);
+    fails[i] = counts || behind;
   }
+  std::ranges::sort(failures);
   return failures;
 }
 

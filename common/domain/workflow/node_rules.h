@@ -6,6 +6,8 @@
 //   failure, allow_failure        met           met           met
 //   not selected                  ignored       ignored       ignored
 //   upstream failed               failed        ignored       met
+//   too few                       failed        ignored       met
+//   too few, allow_failure        met           ignored       met
 //
 // The condition of an edge is asked where the table says met, except if a person skipped the
 // upstream node. False: ignored. Not computable: broken.
@@ -18,7 +20,8 @@
 //
 // Trigger rule `succeeded`: an edge counts only if it is met and its upstream node is a success. A
 // number: starts when so many count. `all`: when all do. Otherwise, once all upstream have ended,
-// it is skipped: bad_condition if an edge is broken, else too_few, which is a failure of its own.
+// it is skipped: bad_condition if an edge is broken, else too_few. That was no start, so nothing that
+// follows a failure starts after it.
 //
 // A finally node waits until all nodes that are not finally have ended; then the same rules apply.
 #pragma once
@@ -81,7 +84,7 @@ constexpr bool IsActive(const NodeRow& row) {
   return !IsFinal(row.state) && !IsBlocked(row) && !row.opened;
 }
 
-enum class NodeEnd { kOpen, kSuccess, kFailure, kNotSelected, kUpstreamFailed };
+enum class NodeEnd { kOpen, kSuccess, kFailure, kNotSelected, kUpstreamFailed, kTooFew };
 NodeEnd EndOf(const NodeRow& row);
 
 enum class EdgeVerdict { kOpen, kMet, kFailed, kIgnored, kBroken };
@@ -115,7 +118,9 @@ bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& row
 
 // Positions of the nodes that make the workflow run fail: failures without allow_failure that are
 // not repaired. A node that is upstream_failed although no upstream failed counts too: the late
-// success of a run that was lost has come after the node had been skipped.
+// success of a run that was lost has come after the node had been skipped. One that is too_few counts
+// unless a node before it does: the run was not to go on with so few successes, whether these were
+// allowed failures, repaired ones or nodes that were not selected.
 std::vector<size_t> FailuresOf(const WorkflowGraph& graph, const NodeRows& rows);
 
 }  // namespace carillon

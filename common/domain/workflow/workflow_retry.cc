@@ -195,7 +195,7 @@ class Planner {
 
 bool MayBeSkipped(const NodeRow& row) {
   return row.state == RunState::kPending || row.state == RunState::kHeld ||
-         EndOf(row) == NodeEnd::kFailure;
+         EndOf(row) == NodeEnd::kFailure || EndOf(row) == NodeEnd::kTooFew;
 }
 
 // True if the retry names nodes, and all of them wait to be started.

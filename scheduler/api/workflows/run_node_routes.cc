@@ -86,8 +86,9 @@ json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t positio
   shown["blocked"] = IsBlocked(row);
   shown["awaiting"] = row.awaiting;
   shown["failure"] = judged.failures.contains(position);
-  shown["repaired"] =
-      EndOf(row) == NodeEnd::kFailure && IsRepaired(judged.graph, position, judged.rows);
+  const NodeEnd end = EndOf(row);
+  const bool has_failed = end == NodeEnd::kFailure || end == NodeEnd::kTooFew;
+  shown["repaired"] = has_failed && IsRepaired(judged.graph, position, judged.rows);
   const auto& upstream = judged.graph.upstream(position);
   for (size_t i = 0; i < upstream.size(); ++i) {
     const WorkflowGraph::Edge& edge = judged.graph.edges()[upstream[i]];

@@ -169,22 +169,62 @@ TEST(SucceededTest, AConditionThatCannotBeComputedIsSaid) {
   EXPECT_EQ(StepText(graph, {Completed(), Blocked()}), "skip b bad_condition; FAILED b");
 }
 
-TEST(SucceededTest, TooFewIsAFailureOfItsOwn) {
-  WorkflowNode lenient = Node("a");
-  lenient.allow_failure = true;
-  WorkflowNode strict = Node("b", {Success("a")});
+TEST(SucceededTest, NothingThatFollowsAFailureStartsAfterTooFew) {
+  WorkflowNode strict = Node("b", {Success("a"), Done("x")});
   strict.trigger_rule = {.least = TriggerRule::kAll, .succeeded = true};
   WorkflowEdge repair = Failure("b");
   repair.recovers = true;
   const WorkflowGraph graph =
-      Graph({lenient, strict, Node("c", {Success("b")}), Node("d", {repair})});
+      Graph({Node("a"), Node("x"), strict, Node("c", {Success("b")}), Node("d", {repair})});
+  EXPECT_EQ(StepText(graph, {Failed(), Completed(), Blocked(), Blocked(), Blocked()}),
+            "skip b too_few, skip c upstream_failed, skip d not_selected; FAILED a")
+      << "only a has failed";
+  EXPECT_EQ(StepText(graph, {Completed(), Failed(), Blocked(), Blocked(), Blocked()}),
+            "skip b too_few, skip c upstream_failed, skip d not_selected; FAILED x");
+}
+
+TEST(SucceededTest, TooFewMakesTheRunFailUnlessANodeBeforeItDoes) {
+  WorkflowNode lenient = Node("a");
+  lenient.allow_failure = true;
+  WorkflowNode strict = Node("b", {Success("a")});
+  strict.trigger_rule = {.least = TriggerRule::kAll, .succeeded = true};
+  WorkflowNode stricter = Node("c", {Success("b")});
+  stricter.trigger_rule = strict.trigger_rule;
+  const WorkflowGraph graph = Graph({lenient, strict, stricter, Node("d", {Success("c")})});
   EXPECT_EQ(StepText(graph, {Failed(), Blocked(), Blocked(), Blocked()}),
-            "skip b too_few, skip c upstream_failed, release d");
+            "skip b too_few, skip c too_few, skip d upstream_failed; FAILED b");
+  EXPECT_EQ(StepText(graph, {Skipped("not_selected"), Blocked(), Blocked(), Blocked()}),
+            "skip b too_few, skip c too_few, skip d upstream_failed; FAILED b");
   const NodeRow few = Skipped("too_few");
   EXPECT_TRUE(IsSkippedByRule(few));
-  EXPECT_EQ(EndOf(few), NodeEnd::kFailure);
-  EXPECT_EQ(StepText(graph, {Failed(), few, Skipped("upstream_failed"), Completed()}), "COMPLETED");
-  EXPECT_EQ(StepText(graph, {Failed(), few, Skipped("upstream_failed"), Failed()}), "FAILED d");
+  EXPECT_EQ(EndOf(few), NodeEnd::kTooFew);
+}
+
+TEST(SucceededTest, TooFewAfterARepairedFailureIsNotForgotten) {
+  WorkflowEdge repair = Failure("a");
+  repair.recovers = true;
+  WorkflowNode strict = Node("b", {Success("a")});
+  strict.trigger_rule = {.least = TriggerRule::kAll, .succeeded = true};
+  WorkflowEdge instead = Done("b");
+  instead.recovers = true;
+  const WorkflowGraph graph = Graph({Node("a"), Node("r", {repair}), strict});
+  EXPECT_EQ(StepText(graph, {Failed(), Completed(), Blocked()}), "skip b too_few; FAILED b");
+  const WorkflowGraph mended =
+      Graph({Node("a"), Node("r", {repair}), strict, Node("c", {instead})});
+  EXPECT_EQ(StepText(mended, {Failed(), Completed(), Skipped("too_few"), Completed()}),
+            "COMPLETED");
+}
+
+TEST(SucceededTest, WhereTooFewMayFailTheRunGoesOn) {
+  WorkflowNode lenient = Node("a");
+  lenient.allow_failure = true;
+  WorkflowNode strict = Node("b", {Success("a")});
+  strict.trigger_rule = {.least = TriggerRule::kAll, .succeeded = true};
+  strict.allow_failure = true;
+  const WorkflowGraph graph =
+      Graph({lenient, strict, Node("c", {Success("b")}), Node("d", {Failure("b")})});
+  EXPECT_EQ(StepText(graph, {Failed(), Blocked(), Blocked(), Blocked()}),
+            "skip b too_few, skip d not_selected, release c");
 }
 
 // ---- finally nodes -----------------------------------------------------------------------------
