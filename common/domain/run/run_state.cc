@@ -285,12 +285,12 @@ CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap) {
 }
 
 std::string CancelSentence(const UserCancel& word) {
-  if (word.reason.empty()) return {};
+  if (word.reason.empty() && word.actor.empty()) return {};
   // If no process was running, the sentence says "cancelled" even for CancelMode::kKill.
   const bool kills = word.effect == CancelEffect::kRequested && word.mode == CancelMode::kKill;
   const std::string who(word.actor.empty() ? "an unknown user" : word.actor);
-  return std::string(kills ? "killed" : "cancelled") + " by " + who + ": " +
-         std::string(word.reason);
+  const std::string sentence = std::string(kills ? "killed" : "cancelled") + " by " + who;
+  return word.reason.empty() ? sentence : sentence + ": " + std::string(word.reason);
 }
 
 std::string_view CancelReason(const RunRow& row) {

@@ -1,6 +1,7 @@
 #include "common/domain/workflow/workflow_end.h"
 
 #include <utility>
+#include <vector>
 
 #include "common/domain/workflow/workflow_release.h"
 
@@ -16,11 +17,20 @@ std::string_view ReasonOf(RunState state) {
   }
 }
 
+// A cancel ends nodes that have not failed, and the error of the run says who it was.
+std::vector<size_t> NamedFailures(const WorkflowEnd& end, const NodeRows& rows) {
+  std::vector<size_t> named = end.failures;
+  if (end.state != RunState::kCancelled) return named;
+  std::erase_if(named, [&](size_t i) { return rows[i].state == RunState::kCancelled; });
+  return named;
+}
+
 // The end without the times.
 AttemptResult ResultOf(const WorkflowEnd& end, const WorkflowGraph& graph, const NodeRows& rows,
                        const WorkflowFacts& facts) {
   AttemptResult result{.state = end.state, .reason = std::string(ReasonOf(end.state))};
-  if (!end.failures.empty()) result.error = FailureSentence(graph, end.failures);
+  const std::vector<size_t> named = NamedFailures(end, rows);
+  if (!named.empty()) result.error = FailureSentence(graph, named);
   if (end.state != RunState::kCompleted) return result;
   auto outputs = RenderWorkflowOutputs(graph, rows, facts);
   if (outputs.ok()) {

@@ -10,7 +10,9 @@ namespace carillon {
 
 struct WorkflowEnding {
   RunChange change;
-  AttemptResult result;  // names the nodes that failed, whatever has ended the run
+  // Names the nodes that failed, whatever has ended the run; after a cancel, not those that it has
+  // cancelled.
+  AttemptResult result;
 };
 
 // `own` is the row of the workflow run. A run that completes has the outputs of its definition; if

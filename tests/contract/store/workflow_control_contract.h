@@ -43,10 +43,11 @@ TYPED_TEST(WorkflowContract, NoNodeIsClaimedAfterACancel) {
 TYPED_TEST(WorkflowContract, CancelOfAllNodesEndsTheRunWithTheNextStep) {
   WorkflowDriver s = this->workflow_driver();
   const RunKey key = s.Begun(s.CreateFlow(s.Chain()), kT0);
-  s.v(s.runs.CancelRun(key, {.now = kT0 + 1s}));
+  s.v(s.runs.CancelRun(key, {.now = kT0 + 1s, .actor = "anna"}));
   EXPECT_EQ(s.States(key), "a CANCELLED, b CANCELLED");
   EXPECT_FALSE(s.WakeUps().empty());
   EXPECT_EQ(s.Steps(kT0 + 2s).ended, RunState::kCancelled);
+  EXPECT_EQ(s.Get(key).result.error, "cancelled by anna");
 }
 
 TYPED_TEST(WorkflowContract, KillReplacesAGracefulCancelOfNodes) {

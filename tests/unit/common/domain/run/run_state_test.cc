@@ -362,7 +362,8 @@ TEST_F(RunStateTest, AKillIsNotTakenBack) {
 
 TEST_F(RunStateTest, CancelSaysWhoAndWhyAndWhetherItKills) {
   UserCancel word{.mode = CancelMode::kKill, .actor = "ann"};
-  EXPECT_EQ(CancelSentence(word), "");
+  EXPECT_EQ(CancelSentence(word), "killed by ann");
+  EXPECT_EQ(CancelSentence({}), "");
   word.reason = "deaf";
   EXPECT_EQ(CancelSentence(word), "killed by ann: deaf");
   word.effect = CancelEffect::kCancelledNow;  // nothing was running

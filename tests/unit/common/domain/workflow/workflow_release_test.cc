@@ -160,6 +160,21 @@ TEST(WorkflowEndTest, ACompletedRunHasTheOutputsThatThereAre) {
   }
 }
 
+TEST(WorkflowEndTest, ACancelDoesNotNameNodesThatItHasCancelled) {
+  const WorkflowGraph graph =
+      WorkflowGraph::Compile({.nodes = {Node("a"), Node("b"), Node("c")}}).value();
+  NodeRows rows{Completed(), Completed(), Completed()};
+  rows[0].state = rows[1].state = RunState::kCancelled;
+  rows[2].state = RunState::kFailed;
+  const auto error_of = [&](RunState state, std::vector<size_t> failures) {
+    const WorkflowEnd end{.state = state, .failures = std::move(failures)};
+    return EndingOf({}, end, graph, rows, FactsOfRun(), kOwnRun.fire).result.error;
+  };
+  EXPECT_EQ(error_of(RunState::kCancelled, {0, 1}), "");
+  EXPECT_EQ(error_of(RunState::kCancelled, {0, 1, 2}), "A node failed: c.");
+  EXPECT_EQ(error_of(RunState::kFailed, {0, 1}), "Nodes failed: a, b.") << "people cancelled them";
+}
+
 TEST(WorkflowEndTest, OutputsThatAreTooLargeFailTheRun) {
   const WorkflowEnding ending = EndedWith(std::string(kOutputsBytesMax, 'x'));
   EXPECT_EQ(ending.change.state, RunState::kFailed);
