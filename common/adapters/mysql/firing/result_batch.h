@@ -26,17 +26,8 @@ using Effects = std::vector<RunEffect>;
 Result<std::optional<Effects>> ApplyBatch(Session& session,
                                           const std::vector<ResultReport>& reports,
                                           const ResultRules& rules, Look look);
-
-enum class Loss { kLeaseEnded, kGivenUp, kPresumed };
-// The input of LoseBatch besides the reports themselves.
-struct LossInput {
-  Loss loss;
-  Incarnations& incarnations;
-  const Fence& fence;
-  WallTime now;
-};
-// Implements MarkLost, GiveUp and Presume of FiringStore.
+// Ends the attempts whose leases expired.
 Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& reports,
-                          const LossInput& input);
+                          Incarnations& incarnations, const Fence& fence, WallTime now);
 
 }  // namespace carillon::mysql
