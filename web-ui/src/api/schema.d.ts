@@ -405,7 +405,6 @@ export interface components {
       executor_id?: string;
       executor_selector?: string;
       concurrency_group?: string;
-      presume_dead_s?: number;
       kill_grace?: number;
       /** @enum {string} */
       routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
@@ -689,8 +688,6 @@ export interface components {
        */
       on_lost?: 'retry' | 'fail' | 'hold';
       /** @default 0 */
-      presume_dead_s?: number;
-      /** @default 0 */
       pause_after_failures?: number;
       /** @default 0 */
       priority?: number;
@@ -810,8 +807,6 @@ export interface components {
        * @enum {string}
        */
       on_lost: 'retry' | 'fail' | 'hold';
-      /** @default 0 */
-      presume_dead_s?: number;
       /** @default 0 */
       pause_after_failures?: number;
       /** @default 0 */
