@@ -54,10 +54,18 @@ struct Filled {
   bool untrusted = false;
 };
 
+enum class Missing { kIsAnError, kIsEmpty };  // a value of a node that has not COMPLETED
+
+// Of a node's parameters. A finally node is there to tell how the others have ended.
+Missing MissingIn(const WorkflowGraph& graph, size_t position) {
+  return graph.is_finally(position) ? Missing::kIsEmpty : Missing::kIsAnError;
+}
+
 class Renderer {
  public:
-  Renderer(const WorkflowGraph& graph, const NodeRows& rows, const WorkflowFacts& facts)
-      : graph_(graph), rows_(rows), facts_(facts) {}
+  Renderer(const WorkflowGraph& graph, const NodeRows& rows, const WorkflowFacts& facts,
+           Missing missing = Missing::kIsAnError)
+      : graph_(graph), rows_(rows), facts_(facts), missing_(missing) {}
 
   Result<Filled> Render(const ParameterValue& value) const {
     const auto* text = std::get_if<std::string>(&value);
@@ -115,7 +123,11 @@ class Renderer {
     }
     const auto position = graph_.Find(expression.node);
     if (!position) return NoValue(text, "there is no such node");
-    return ValueOf(expression, text, rows_[*position]);
+    const NodeRow& row = rows_[*position];
+    auto value = ValueOf(expression, text, row);
+    const bool is_empty = missing_ == Missing::kIsEmpty && row.state != RunState::kCompleted;
+    if (value.ok() || !is_empty) return value;
+    return Filled{std::string(), expression.kind == Kind::kOutput};
   }
 
   Result<Filled> FireOf(std::string_view name) const {
@@ -143,6 +155,7 @@ class Renderer {
   const WorkflowGraph& graph_;
   const NodeRows& rows_;
   const WorkflowFacts& facts_;
+  const Missing missing_;
 };
 
 }  // namespace
@@ -238,7 +251,7 @@ Status RenderItems(const Renderer& renderer, const WorkflowNode& node,
 
 Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
                                                 const NodeRows& rows, const WorkflowFacts& facts) {
-  const Renderer renderer(graph, rows, facts);
+  const Renderer renderer(graph, rows, facts, MissingIn(graph, position));
   RenderedParameters rendered{.time_zone = facts.time_zone};
   const WorkflowNode& node = graph.node(position);
   for (const auto& [name, value] : node.parameters) {
@@ -248,7 +261,7 @@ Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size
     if (filled->untrusted) rendered.untrusted.insert(name);
   }
   CARILLON_TRY(ValidateParameters(rendered.values));
-  if (!node.over.empty()) CARILLON_TRY(RenderItems(renderer, node, rendered));
+  if (!node.over.empty()) CARILLON_TRY(RenderItems({graph, rows, facts}, node, rendered));
   return rendered;
 }
 
@@ -257,7 +270,8 @@ Result<RenderedParameters> RenderApproval(const WorkflowGraph& graph, size_t pos
   RenderedParameters rendered{.time_zone = facts.time_zone};
   const std::optional<Approval>& approval = graph.node(position).approval;
   if (!approval || approval->message.empty()) return rendered;
-  auto message = Renderer(graph, rows, facts).Render(approval->message);
+  const Renderer renderer(graph, rows, facts, MissingIn(graph, position));
+  auto message = renderer.Render(approval->message);
   if (!message.ok()) return Misplaced(message.error(), "/approval/message");
   const std::string name(kMessage);
   rendered.values[name] = ParameterText(message->value);

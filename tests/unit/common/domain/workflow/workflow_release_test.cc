@@ -114,6 +114,41 @@ TEST(WorkflowReleaseTest, AnApprovalOpensWithItsMessage) {
   EXPECT_EQ(DecideOpening(waits, 0, NodeRows(1), FactsOfRun()).rules, "type=wait");
 }
 
+TEST(WorkflowReleaseTest, AFinallyNodeIsToldWhatThereIs) {
+  WorkflowNode tell = Finally("tell");
+  tell.parameters["rows"] = std::string("{{nodes.a.outputs.rows}}");
+  tell.parameters["text"] = std::string("{{nodes.a.state}}: code {{nodes.a.exit_code}}");
+  const WorkflowGraph graph = Graph({Node("a"), tell});
+  const auto told = [&](const NodeRow& a) {
+    return RenderNodeParameters(graph, 1, {a, Blocked()}, FactsOfRun());
+  };
+  NodeRow stopped = Failed(3);
+  for (const auto& [row, text] : std::vector<std::pair<NodeRow, std::string>>{
+           {Skipped("upstream_failed"), "SKIPPED: code "}, {stopped, "FAILED: code 3"}}) {
+    const auto rendered = told(row);
+    ASSERT_TRUE(rendered.ok()) << rendered.error().message;
+    EXPECT_EQ(rendered->values.at("rows"), ParameterValue(std::string()));
+    EXPECT_EQ(rendered->values.at("text"), ParameterValue(text));
+    EXPECT_EQ(rendered->untrusted, std::set<std::string>{"rows"});
+  }
+  stopped.outputs = {{"rows", "7"}};
+  EXPECT_EQ(told(stopped)->values.at("rows"), ParameterValue(std::string("7")));
+  EXPECT_FALSE(told(Completed()).ok()) << "it has succeeded without what was expected of it";
+  tell.parameters["none"] = std::string("{{workflow.parameters.none}}");
+  EXPECT_FALSE(
+      RenderNodeParameters(Graph({Node("a"), tell}), 1, {stopped, Blocked()}, FactsOfRun()).ok());
+}
+
+TEST(WorkflowReleaseTest, AFinallyNodeHasNoEmptyTextForAList) {
+  WorkflowNode tell = Finally("tell");
+  tell.over = "{{nodes.a.outputs.files}}";
+  tell.as = "file";
+  const auto rendered = RenderNodeParameters(Graph({Node("a"), tell}), 1,
+                                             {Skipped("upstream_failed"), Blocked()}, FactsOfRun());
+  ASSERT_FALSE(rendered.ok());
+  EXPECT_NE(rendered.error().message.find("the node was skipped"), std::string::npos);
+}
+
 TEST(WorkflowReleaseTest, AFinallyNodeKnowsTheState) {
   WorkflowNode clean = Finally("clean");
   clean.parameters["state"] = std::string("{{workflow.state}}");
