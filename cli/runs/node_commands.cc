@@ -34,6 +34,7 @@ const View& NodeView() {
                          {{"EXECUTOR", "executor_id"},
                           {"UNTIL", "until"},
                           {"MESSAGE", "message"},
+                          {"ERROR", "error"},
                           {"DECIDED BY", "decided_by"},
                           {"AFTER", "after_text"}}};
   return view;
@@ -45,12 +46,24 @@ Outcome<ExitCode> ShowNodes(Session& session, const NodeArguments& arguments) {
   if (arguments.failed && nodes.body.is_object()) {
     json failed = json::array();
     for (const json& node : NodesOf(nodes.body)) {
-      if (HasFailed(node)) failed.push_back(node);
+      if (MakesRunFail(nodes.body, node)) failed.push_back(node);
     }
     nodes.body["nodes"] = std::move(failed);
   }
   PrintNodes(session, nodes.body, NodeView());
   return ExitCode::kDone;
+}
+
+// Shows what became of the node; programs get all of them. Workflows may have hundreds.
+void PrintNode(Session& session, json graph, const std::string& id) {
+  const Form form = session.Print().form();
+  const bool rows = form == Form::kTable || form == Form::kName || session.flags().quiet;
+  for (const json& node : NodesOf(graph)) {
+    if (!rows || !node.is_object() || node.value("id", json()) != id) continue;
+    graph["nodes"] = json::array({node});
+    break;
+  }
+  PrintNodes(session, graph, NodeView());
 }
 
 Outcome<ExitCode> Skip(Session& session, const NodeArguments& arguments) {
@@ -60,7 +73,7 @@ Outcome<ExitCode> Skip(Session& session, const NodeArguments& arguments) {
       .body = json::object()};
   if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse nodes, session.Call(request));
-  PrintNodes(session, nodes.body, NodeView());
+  PrintNode(session, nodes.body, arguments.node);
   return ExitCode::kDone;
 }
 
@@ -123,7 +136,7 @@ Outcome<ExitCode> Decide(Session& session, NodeArguments arguments, const char* 
   }
   if (!nodes.ok()) return nodes.error();
   PrintMessage(session, nodes->body, arguments.node);
-  PrintNodes(session, nodes->body, NodeView());
+  PrintNode(session, nodes->body, arguments.node);
   return ExitCode::kDone;
 }
 
@@ -133,7 +146,8 @@ void AddNodeCommands(CLI::App& run, Session& session) {
   const auto a = std::make_shared<NodeArguments>();  // shared by the subcommands' callbacks
   CLI::App* nodes = run.add_subcommand("nodes", "Show the nodes of a workflow run");
   nodes->add_option("run", a->run, "Run ID")->required();
-  nodes->add_flag("--failed", a->failed, "Only nodes that FAILED, TIMED_OUT or were LOST");
+  nodes->add_flag("--failed", a->failed,
+                  "Only nodes that make the run fail, as its error names them");
   session.On(nodes, [&session, a] { return ShowNodes(session, *a); });
   CLI::App* skip = run.add_subcommand(
       "skip", "Skip a node of a workflow run that waits or has failed; it counts as a success");

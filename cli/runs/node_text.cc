@@ -77,6 +77,12 @@ bool HasFailed(const json& node) {
                         *state == RunState::kLost);
 }
 
+bool MakesRunFail(const json& run, const json& node) {
+  if (!node.is_object() || node.value("failure", json()) != true) return false;
+  const std::string cancelled(Name(RunState::kCancelled));
+  return TextIn(run, "state") != cancelled || TextIn(node, "state") != cancelled;
+}
+
 void PrintNodes(Session& session, const json& graph, const View& view) {
   Printer print = session.Print();
   const bool rows = print.form() == Form::kTable || print.form() == Form::kName;

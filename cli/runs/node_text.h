@@ -13,6 +13,9 @@ nlohmann::json NodesOf(const nlohmann::json& graph);
 // True for the node of a run that FAILED, TIMED_OUT or was LOST.
 bool HasFailed(const nlohmann::json& node);
 
+// True for a node of `run`, its nodes as the API shows them, that the error of the run names.
+bool MakesRunFail(const nlohmann::json& run, const nlohmann::json& node);
+
 // Prints a graph. In a table, a node also has
 //   `after_text`   "load, audit (failure, if exit_code == 3, recovers)"
 //   `why`          of a run: its reason, or what it waits for

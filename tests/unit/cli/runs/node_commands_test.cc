@@ -41,13 +41,32 @@ TEST_F(NodeCommandsTest, NodesSayWhatTheyWaitFor) {
       << out();
 }
 
-TEST_F(NodeCommandsTest, NodesThatHaveFailedAreShownAlone) {
+TEST_F(NodeCommandsTest, NodesThatMakeTheRunFailAreShownAlone) {
   json nodes = RunNodes();
-  nodes["nodes"].push_back({{"id", "audit"}, {"run_id", "R4"}, {"state", "LOST"}});
-  nodes["nodes"].push_back({{"id", "mail"}, {"run_id", "R5"}, {"state", "SKIPPED"}});
+  nodes["nodes"][0]["failure"] = false;  // repaired
+  const auto add = [&](const char* id, const char* run, const char* state, bool failure) {
+    nodes["nodes"].push_back({{"id", id}, {"run_id", run}, {"state", state}, {"failure", failure}});
+  };
+  add("audit", "R4", "LOST", true);
+  add("mail", "R5", "SKIPPED", true);
+  nodes["nodes"].back()["error"] = "no rows to tell";
+  add("allowed", "R6", "FAILED", false);
+  add("stopped", "R7", "CANCELLED", true);
   Answer("GET /api/runs/R1/nodes", nodes);
   EXPECT_EQ(Run({"run", "nodes", "R1", "--failed", "-q"}), 0) << err();
-  EXPECT_EQ(out(), "R2\nR4\n");
+  EXPECT_EQ(out(), "R4\nR5\nR7\n");
+  EXPECT_EQ(Run({"run", "nodes", "R1", "--failed", "-o", "wide"}), 0) << err();
+  EXPECT_NE(out().find("no rows to tell"), std::string::npos) << out();
+  nodes["state"] = "CANCELLED";
+  server_.answers.clear();
+  Answer("GET /api/runs/R1/nodes", nodes);
+  EXPECT_EQ(Run({"run", "nodes", "R1", "--failed", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "R4\nR5\n") << "the cancel has not made R7 fail";
+  nodes["nodes"].erase(nodes["nodes"].size() - 1);
+  nodes["nodes"].erase(nodes["nodes"].size() - 1);
+  nodes["state"] = "RUNNING";
+  server_.answers.clear();
+  Answer("GET /api/runs/R1/nodes", nodes);
   EXPECT_EQ(Run({"run", "nodes", "R1", "--failed", "-o", "json"}), 0);
   EXPECT_EQ(OutJson()["nodes"].size(), 2u);
   EXPECT_EQ(OutJson()["state"], "RUNNING");
@@ -129,6 +148,9 @@ TEST_F(NodeCommandsTest, ASkipNamesItsNode) {
   Answer("POST /api/runs/R1/nodes/report/skip", RunNodes());
   EXPECT_EQ(Run({"run", "skip", "R1", "--node", "report", "--reason", "sent by hand"}), 0) << err();
   EXPECT_EQ(SentBody(0), (json{{"reason", "sent by hand"}}));
+  EXPECT_EQ(out().find("load-table"), std::string::npos) << "no other node: " << out();
+  EXPECT_EQ(Run({"run", "skip", "R1", "--node", "report", "-o", "json"}), 0) << err();
+  EXPECT_EQ(OutJson()["nodes"].size(), 2u);
   EXPECT_EQ(Run({"run", "skip", "R1"}), 2);
   Answer("POST /api/runs/R1/nodes/load/skip", ProblemOf("not_skippable"), 409);
   EXPECT_EQ(Run({"run", "skip", "R1", "--node", "load"}), 5);
@@ -171,7 +193,7 @@ TEST_F(NodeCommandsTest, TheRunOfANodeIsDecidedAtItsWorkflow) {
   EXPECT_TRUE(out().starts_with("report: 12 rows; publish?\n\nNODE")) << out();
   Answer("POST /api/runs/R3/nodes/report/decide", ProblemOf("no_nodes"), 422);
   EXPECT_EQ(Run({"run", "approve", "R3", "--node", "report", "-q"}), 0) << err();
-  EXPECT_EQ(out(), "R2\nR3\n");
+  EXPECT_EQ(out(), "R3\n");
   Answer("POST /api/runs/R3/nodes/load/decide", ProblemOf("no_nodes"), 422);
   EXPECT_NE(Run({"run", "approve", "R3", "--node", "load"}), 0) << "another node than its own";
   run["job_type"] = "workflow";
