@@ -33,9 +33,27 @@ json EdgesOf(const json& node) {
   return edges.is_array() ? edges : json::array();
 }
 
+bool IsOpen(const json& node, const char* kind) {
+  return TextIn(node, "kind") == kind && TextIn(node, "state") == "PENDING";
+}
+
+// True if no node of the run starts before another ends.
+bool IsFull(const json& run) {
+  const json limit = run.is_object() ? run.value("max_parallel", json()) : json();
+  if (!limit.is_number_integer()) return true;
+  int64_t active = 0;
+  for (const json& node : NodesOf(run)) {
+    const auto state = ParseRunState(TextIn(node, "state"));
+    const bool waits = !state.ok() || node.value("blocked", json()) == true ||
+                       IsOpen(node, "approval") || IsOpen(node, "wait");
+    if (!waits && !IsFinal(*state)) ++active;
+  }
+  return active >= limit.get<int64_t>();
+}
+
 // The reason why a blocked node has not started: other jobs, the open nodes before it, all other
 // nodes, or max_parallel nodes that are active.
-std::string WaitText(const json& node) {
+std::string WaitText(const json& node, bool is_full) {
   if (node.value("awaiting", json()) == true) return "waits for other jobs";
   std::string open;
   for (const json& edge : EdgesOf(node)) {
@@ -43,15 +61,12 @@ std::string WaitText(const json& node) {
   }
   if (!open.empty()) return "waits for " + open;
   const bool last = node.value("finally", json()) == true;
-  return last ? "waits until all other nodes have ended" : "waits until fewer nodes are active";
+  if (last) return "waits until all other nodes have ended";
+  return is_full ? "waits until fewer nodes are active" : "starts next";
 }
 
-bool IsOpen(const json& node, const char* kind) {
-  return TextIn(node, "kind") == kind && TextIn(node, "state") == "PENDING";
-}
-
-json WhyText(const json& node) {
-  if (node.value("blocked", json()) == true) return WaitText(node);
+json WhyText(const json& node, bool is_full) {
+  if (node.value("blocked", json()) == true) return WaitText(node, is_full);
   if (IsOpen(node, "approval")) return "waits for a decision";
   if (IsOpen(node, "wait")) return "waits for its time";
   return node.value("reason", json());
@@ -87,13 +102,14 @@ void PrintNodes(Session& session, const json& graph, const View& view) {
   Printer print = session.Print();
   const bool rows = print.form() == Form::kTable || print.form() == Form::kName;
   if (!rows && !session.flags().quiet) return print.Object(graph, view);
+  const bool is_full = IsFull(graph);
   json nodes = json::array();
   for (json node : NodesOf(graph)) {
     if (!node.is_object()) continue;
     std::string after;
     for (const json& edge : EdgesOf(node)) Append(after, EdgeText(edge));
     node["after_text"] = after.empty() ? json(nullptr) : json(after);
-    node["why"] = WhyText(node);
+    node["why"] = WhyText(node, is_full);
     const std::string decider = TextIn(node.value("decision", json()), "by");
     if (!decider.empty()) node["decided_by"] = decider;
     if (node.contains("trigger_rule")) node["trigger_rule"] = RuleText(node["trigger_rule"]);

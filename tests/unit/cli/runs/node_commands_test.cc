@@ -124,6 +124,23 @@ TEST_F(NodeCommandsTest, AReadyNodeWaitsForOthersToEnd) {
   Answer("GET /api/runs/R1/nodes", nodes);
   EXPECT_EQ(Run({"run", "nodes", "R1"}), 0);
   EXPECT_NE(out().find("waits until fewer nodes are active"), std::string::npos) << out();
+  // The step that follows a decision has not been taken yet.
+  nodes["max_parallel"] = 1;
+  server_.answers.clear();
+  Answer("GET /api/runs/R1/nodes", nodes);
+  EXPECT_EQ(Run({"run", "nodes", "R1"}), 0);
+  EXPECT_NE(out().find("starts next"), std::string::npos) << out();
+  nodes["nodes"].push_back(
+      {{"id", "gate"}, {"kind", "approval"}, {"state", "PENDING"}, {"blocked", false}});
+  nodes["nodes"].push_back({{"id", "c"}, {"kind", "job"}, {"state", "RUNNING"}});
+  for (const auto& [limit, text] :
+       {std::pair(1, "waits until fewer"), std::pair(2, "starts next")}) {
+    nodes["max_parallel"] = limit;
+    server_.answers.clear();
+    Answer("GET /api/runs/R1/nodes", nodes);
+    EXPECT_EQ(Run({"run", "nodes", "R1"}), 0);
+    EXPECT_NE(out().find(text), std::string::npos) << out();
+  }
 }
 
 TEST_F(NodeCommandsTest, AFinallyNodeWaitsForAllOthers) {
