@@ -86,6 +86,14 @@ bool HasRun(const NodeRow& row) {
   return IsFinal(row.state) && (!may_be_unstarted || row.claimed);
 }
 
+std::string WhyNotComputable(const Condition& condition, const NodeRow& row) {
+  if (row.state == RunState::kSkipped) {
+    return fmt::format("it was SKIPPED ({}), and so has neither exit code nor outputs", row.reason);
+  }
+  if (condition.AsksForExitCode() && !row.exit_code) return "it has no exit code";
+  return "an output is missing, or is not of the type with which it is compared";
+}
+
 bool FollowsOneOf(const WorkflowGraph& graph, size_t position, const std::vector<bool>& chosen) {
   const auto& edges = graph.upstream(position);
   return std::ranges::any_of(edges, [&](size_t edge) { return chosen[graph.edges()[edge].from]; });
@@ -189,8 +197,9 @@ std::string BrokenConditionOf(const WorkflowGraph& graph, size_t position, const
     const std::string& from = graph.node(edge.from).id;
     for (const WorkflowEdge& written : graph.node(position).after) {
       if (written.node != from) continue;
-      return fmt::format("the condition after node {} cannot be computed from its end: {}", from,
-                         written.condition);
+      return fmt::format("the condition after node {} cannot be computed from its end: {}; {}",
+                         from, written.condition,
+                         WhyNotComputable(*edge.condition, rows[edge.from]));
     }
   }
   return {};

@@ -366,7 +366,8 @@ TYPED_TEST(WorkflowContract, ConditionsChooseTheNodesThatRun) {
             "load COMPLETED, big PENDING, small SKIPPED not_selected, after-small SKIPPED "
             "not_selected, odd SKIPPED bad_condition");
   EXPECT_EQ(s.Get(s.RowOf(key, "odd").key).result.error,
-            "the condition after node load cannot be computed from its end: outputs.missing > 1");
+            "the condition after node load cannot be computed from its end: outputs.missing > 1; "
+            "an output is missing, or is not of the type with which it is compared");
   EXPECT_EQ(s.Get(s.RowOf(key, "small").key).result.error, "");
   EXPECT_EQ(s.NodeOf(key, "load").row.outputs, (Outputs{{"rows", "250"}}));
   EXPECT_EQ(s.NodeOf(key, "load").row.exit_code, 0);

@@ -169,6 +169,16 @@ TEST(SucceededTest, AConditionThatCannotBeComputedIsSaid) {
   EXPECT_EQ(StepText(graph, {Completed(), Blocked()}), "skip b bad_condition; FAILED b");
 }
 
+TEST(BrokenConditionTest, TheReasonIsSaid) {
+  const WorkflowGraph graph = Graph({Node("a"), Node("b", {Done("a", "exit_code == 3")})});
+  const auto said = [&](const NodeRow& a) { return BrokenConditionOf(graph, 1, {a, Blocked()}); };
+  EXPECT_TRUE(said(Skipped("upstream_failed"))
+                  .ends_with("exit_code == 3; it was SKIPPED (upstream_failed), and so has neither "
+                             "exit code nor outputs"));
+  EXPECT_TRUE(said(Row(RunState::kLost)).ends_with("; it has no exit code"));
+  EXPECT_EQ(said(Failed(3)), "");
+}
+
 TEST(SucceededTest, NothingThatFollowsAFailureStartsAfterTooFew) {
   WorkflowNode strict = Node("b", {Success("a"), Done("x")});
   strict.trigger_rule = {.least = TriggerRule::kAll, .succeeded = true};
