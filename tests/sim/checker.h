@@ -81,8 +81,9 @@ class Checker : public WardenObserver {
   void Taken(const std::string& process, const Fence& fence);
   void LeaseRenewed(const std::string& process, SegmentId segment, const RunKey& key,
                     ClaimToken token);
-  void LosingBegins(const std::vector<LostReport>& reports);
-  void LosingEnded(const std::vector<LostReport>& reports, bool answered);
+  void LosingBegins(const std::string& process, const std::vector<LostReport>& reports);
+  void LosingEnded(const std::string& process, const std::vector<LostReport>& reports,
+                   bool answered);
 
   // ---- acknowledged API calls
   void JobAcknowledged(const StoredJob& job);
@@ -215,7 +216,9 @@ class Checker : public WardenObserver {
     WallTime at;
   };
   std::map<SegmentId, Taking> taken_;
-  std::map<ClaimToken, bool> losing_;  // tokens in a LOST batch; true: its lease was renewed since
+  // Tokens in LOST batches, by the processes that write them; an owner that was deposed does not know
+  // it yet. True: its lease was renewed since.
+  std::map<ClaimToken, std::map<std::string, bool>> losing_;
   size_t scripts_ = 0;
   size_t starts_ = 0;
   size_t claims_ = 0;

@@ -31,19 +31,22 @@ void Checker::LeaseRenewed(const std::string& process, SegmentId segment, const 
     }
   }
   const auto losing = losing_.find(token);
-  if (losing != losing_.end()) losing->second = true;
+  if (losing == losing_.end()) return;
+  for (auto& [writer, renewed] : losing->second) renewed = true;
 }
 
-void Checker::LosingBegins(const std::vector<LostReport>& reports) {
-  for (const LostReport& report : reports) losing_[report.token] = false;
+void Checker::LosingBegins(const std::string& process, const std::vector<LostReport>& reports) {
+  for (const LostReport& report : reports) losing_[report.token][process] = false;
 }
 
-void Checker::LosingEnded(const std::vector<LostReport>& reports, bool answered) {
+void Checker::LosingEnded(const std::string& process, const std::vector<LostReport>& reports,
+                          bool answered) {
   for (const LostReport& report : reports) {
     const auto losing = losing_.find(report.token);
-    if (losing == losing_.end()) continue;
-    const bool renewed = losing->second;
-    losing_.erase(losing);
+    if (losing == losing_.end() || !losing->second.contains(process)) continue;
+    const bool renewed = losing->second.at(process);
+    losing->second.erase(process);
+    if (losing->second.empty()) losing_.erase(losing);
     const auto row = rows_.find(report.key);
     const bool lost = row != rows_.end() && (row->second.state != RunState::kRunning ||
                                              row->second.claim_token != report.token);

@@ -309,11 +309,11 @@ void SchedulerProcess::Wrote(std::string_view call, const Fence& fence) {
 }
 
 void SchedulerProcess::LosingBegins(const std::vector<LostReport>& reports) {
-  world_.checker.LosingBegins(reports);
+  world_.checker.LosingBegins(name(), reports);
 }
 
 void SchedulerProcess::LosingEnded(const std::vector<LostReport>& reports, bool answered) {
-  world_.checker.LosingEnded(reports, answered);
+  world_.checker.LosingEnded(name(), reports, answered);
 }
 
 void SchedulerProcess::Taken(const Fence& fence) { world_.checker.Taken(name(), fence); }
