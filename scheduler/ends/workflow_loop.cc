@@ -6,10 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "common/domain/nodes/run_definition.h"
 #include "common/domain/run/run_kind.h"
 #include "scheduler/assign/bisect.h"
-#include "scheduler/settings/new_fields.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -19,9 +17,6 @@ constexpr Duration kRoundEvery = 2s;
 constexpr size_t kRunsPerTurn = 100;
 constexpr size_t kWakeUpsPerLook = 1'000;
 constexpr size_t kHiddenMax = 20'000;
-constexpr size_t kBeginsPerStep = 100;
-constexpr size_t kDueMax = 10'000;
-constexpr Duration kHostsHeardAfter = 20s;
 constexpr size_t kStepsAtOnce = 8;  // of one run, one after the other
 constexpr size_t kRunsPerWrite = 50;
 constexpr int kUnansweredMax = 3;
@@ -29,37 +24,15 @@ constexpr size_t kUnansweredRunsMax = 1'000;
 
 }  // namespace
 
-DueWorkflow ToDue(const PendingRun& run, const JobDefinition& job, Duration late_after) {
-  return {.run = run,
-          .overlap = OverlapRulesOf(job),
-          .fans_out = FansOut(job),
-          .counts_hosts = job.shards && job.shards->alive,
-          .late_after = late_after};
-}
-
 WorkflowLoop::WorkflowLoop(const Ports& ports) : ports_(ports), scan_("workflow", ports.owner) {}
 
-Status WorkflowLoop::Add(DueWorkflow due) {
-  {
-    MutexLock lock(mu_);
-    if (due_.size() >= kDueMax) {
-      return {ErrorCode::kExhausted, "too many workflow runs wait for their begin"};
-    }
-    due_.insert_or_assign(due.run.key, std::move(due));
-  }
-  Nudge();
-  return {};
-}
-
 SteadyTime WorkflowLoop::Step(SteadyTime now) {
-  if (!first_step_) first_step_ = now;
   if (!scan_.IsDue(now)) return scan_.Next();
   const auto look = scan_.Begin(now);
   if (!look) {
     if (ports_.owner.segments.View()->ActiveSegments().empty()) ForgetOpen();
     return scan_.Next();
   }
-  BeginSome(*look);
   if (FollowWakeUps(*look)) scan_.Nudge();
   StepOpenRuns(*look);
   if (open_ > 0) scan_.SetBusy();
@@ -70,80 +43,6 @@ void WorkflowLoop::ForgetOpen() {
   after_ = 0;
   unfinished_.clear();
   SetOpen(0);
-}
-
-void WorkflowLoop::BeginSome(const Look& look) {
-  std::vector<DueWorkflow> due;
-  {
-    MutexLock lock(mu_);
-    while (!due_.empty() && due.size() < kBeginsPerStep) {
-      due.push_back(std::move(due_.begin()->second));
-      due_.erase(due_.begin());
-    }
-    if (!due_.empty()) scan_.Nudge();
-  }
-  for (const DueWorkflow& one : due) Begin(look, one);
-}
-
-ClaimRequest WorkflowLoop::RequestOf(const DueWorkflow& due) const {
-  const PendingRun& run = due.run;
-  ClaimRequest request{.key = run.key,
-                       .segment = run.segment,
-                       .job_no = run.job_no,
-                       .attempt = run.attempt,
-                       .def_version = run.def_version};
-  if (NodePositionOf(run.key)) request.rules = RulesOf(run);
-  request.overlap = due.overlap;
-  request.late_after = due.late_after;
-  request.keep_zone = ports_.upgrade.FeatureOn(kFireDateMigration);
-  if (ports_.owner.paused()) request.hold_back = ClaimReason::kClusterPaused;
-  return request;
-}
-
-void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
-  const PendingRun& run = due.run;
-  const bool holds = look.view->Holds(run.segment, run.epoch);
-  if (due.fans_out) {
-    const bool begun = holds && BeginParts(look, due);
-    return begun ? ports_.begun(run.key) : ports_.not_begun(run.key);
-  }
-  if (!holds) return;
-  const ClaimRequest request = RequestOf(due);
-  const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(run.key)), look,
-                                 {run.segment}, [&](const Fence& fence, WallTime cluster_now) {
-                                   return ports_.store.Begin(request, fence, cluster_now);
-                                 });
-  if (!reply.ok()) return;
-  CountBegin(reply->verdict, reply->reason);
-  if (reply->verdict == ClaimVerdict::kAccepted) scan_.Nudge();
-}
-
-bool WorkflowLoop::BeginParts(const Look& look, const DueWorkflow& due) {
-  if (due.counts_hosts && look.now - *first_step_ < kHostsHeardAfter) return false;
-  const PartsRequest request{.claim = RequestOf(due), .rendered = due.rendered};
-  const ClaimRequest& claim = request.claim;
-  const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(claim.key)), look,
-                                 {claim.segment}, [&](const Fence& fence, WallTime cluster_now) {
-                                   return ports_.store.BeginParts(request, fence, cluster_now);
-                                 });
-  // A begin that was not answered may have taken effect. The sweep then finds its parts.
-  if (!reply.ok()) return reply.code() == ErrorCode::kTimeout;
-  CountBegin(reply->verdict, reply->reason);
-  // All parts have the fire of this one, so the sweep finds them together.
-  if (reply->due) ports_.owner.signals.due.Raise({claim.job_no, claim.segment, *reply->due});
-  if (!reply->ended) return reply->due.has_value();
-  CountEnded(*reply->ended, 1);
-  ports_.owner.signals.slot_freed.Raise();
-  if (reply->completed) ports_.owner.signals.completed.Raise();
-  return false;
-}
-
-void WorkflowLoop::CountBegin(ClaimVerdict verdict, ClaimReason reason) {
-  const bool again = verdict == ClaimVerdict::kAcceptedAgain;
-  ports_.owner.metrics
-      .counter("carillon_workflow_begins_total", again ? "accepted_again" : Name(reason))
-      .Add();
-  if (verdict == ClaimVerdict::kSkipped) CountEnded(RunState::kSkipped, 1);
 }
 
 bool WorkflowLoop::FollowWakeUps(const Look& look) {

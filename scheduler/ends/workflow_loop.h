@@ -1,67 +1,40 @@
-// Begins the due runs of workflows, and takes their steps: releases nodes whose upstream nodes have
-// ended, and ends the run when all nodes have. Begins the fires that have parts (fan_out.h), too;
-// the completion loop ends them.
+// Takes the steps of workflow runs that have begun (begin_loop.h): releases nodes whose upstream
+// nodes have ended, and ends the run when all nodes have.
 //
 // Place    Between steps 9 and 2 of docs/life-of-a-run.md: the end of a node's run is stored with a
 //          wake-up, and a node that is released is due, so that its owner fires it like any other
-//          run. The firing loop hands over due runs of workflows, which need no executor.
-// Threads  One loop calls Step; Add, Nudge and open are thread-safe.
+//          run.
+// Threads  One loop calls Step; Nudge and open are thread-safe.
 // Time     Looks for wake-ups at once after a Nudge, every 100 ms while workflow runs are open, and
 //          otherwise every second. Besides, it takes a step of each open run in turn, every 2 s, or
 //          at 200 runs a second: that finds deadlines, cancels that were cut off, and lost
 //          wake-ups.
-//          A fire that has as many parts as hosts are alive does not begin in the first 20 s, when
-//          the store may not have heard of all of them since the whole cluster was down.
-// Errors   A run whose step fails is set aside for 10 s, counted and logged; the others go on. A
-//          run that cannot begin now stays due, and the sweep offers it again.
-// Always   The store decides, in fenced transactions; steps of up to 50 runs share one. While the whole cluster is paused
-//          nothing begins; steps go on, and what they release waits like all other runs.
+// Errors   A run whose step fails is set aside for 10 s, counted and logged; the others go on.
+// Always   The store decides, in fenced transactions; steps of up to 50 runs share one. While the
+//          whole cluster is paused steps go on, and what they release waits like all other runs.
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <map>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "common/base/loops/loop.h"
-#include "common/base/mutex.h"
 #include "common/ports/store/workflow_store.h"
 #include "scheduler/ends/owner_scan.h"
-#include "scheduler/handover/run_queues.h"
-#include "scheduler/settings/upgrade_watch.h"
 
 namespace carillon::scheduler {
-
-// A due run of a workflow, or of a job that fans out, with the rules of its job's version.
-struct DueWorkflow {
-  PendingRun run;
-  OverlapRules overlap = {};
-  bool fans_out = false;
-  bool counts_hosts = false;            // its parts are as many as hosts are alive
-  Duration late_after{};                // of ClaimRequest
-  std::optional<Places> rendered = {};  // of PartsRequest
-};
-DueWorkflow ToDue(const PendingRun& run, const JobDefinition& job, Duration late_after);
 
 class WorkflowLoop final : public Stepper {
  public:
   struct Ports {
     OwnerPorts owner;
     WorkflowStore& store;
-    const UpgradeWatch& upgrade;
-    // The parts of the fire are due, as far as is known.
-    std::function<void(const RunKey&)> begun = [](const RunKey&) {};
-    // The fire has not begun, or has no parts.
-    std::function<void(const RunKey&)> not_begun = [](const RunKey&) {};
   };
   explicit WorkflowLoop(const Ports& ports);
 
   SteadyTime Step(SteadyTime now) override;
-  // Begins the run with the next look. kExhausted: too many wait already; the run stays due.
-  Status Add(DueWorkflow due);
-  // A node's run has ended, or a request was made.
+  // A run has begun, a node's run has ended, or a request was made.
   void Nudge() { scan_.Nudge(); }
   // Open workflow runs of this member, as of the last full turn.
   int64_t open() const { return open_.load(); }
@@ -71,12 +44,6 @@ class WorkflowLoop final : public Stepper {
 
   // The runs of segments that are lost are another member's.
   void ForgetOpen();
-  void BeginSome(const Look& look);
-  void Begin(const Look& look, const DueWorkflow& due);
-  ClaimRequest RequestOf(const DueWorkflow& due) const;
-  // True if its parts are due now, as far as is known.
-  bool BeginParts(const Look& look, const DueWorkflow& due);
-  void CountBegin(ClaimVerdict verdict, ClaimReason reason);
   // Returns true if there may be more wake-ups.
   bool FollowWakeUps(const Look& look);
   // Takes a step of each run of the next page of open runs.
@@ -95,7 +62,6 @@ class WorkflowLoop final : public Stepper {
   const Ports ports_;
   OwnerScan scan_;  // sets workflow runs aside, by number
   std::atomic<int64_t> open_{0};
-  std::optional<SteadyTime> first_step_ = {};
   SteadyTime next_turn_{};              // of the next page of open runs
   SteadyTime next_round_{};             // of the first page
   uint64_t after_ = 0;                  // where the turn goes on
@@ -104,8 +70,6 @@ class WorkflowLoop final : public Stepper {
   std::map<uint64_t, int> unanswered_;  // steps in a row without an answer, by run
   std::map<uint64_t, StepRequest> unfinished_;  // whose last step said `again`
   std::vector<StepRequest> again_;              // so far in this round of steps
-  Mutex mu_;
-  std::map<RunKey, DueWorkflow> due_ GUARDED_BY(mu_);
 };
 
 }  // namespace carillon::scheduler

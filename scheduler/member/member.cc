@@ -33,6 +33,7 @@ std::vector<NamedStepper> Member::steppers() {
                                    named("logs", r.log_keeper),
                                    named("saves", r.saves_loop),
                                    named("admission", r.admission_loop),
+                                   named("begin", r.begins),
                                    named("workflow", r.workflows),
                                    named("backfill", r.backfill_loop),
                                    named("maintain", r.maintain_loop)};

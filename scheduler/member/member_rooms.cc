@@ -16,9 +16,9 @@ constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
-  for (const char* name :
-       {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link", "claims", "results",
-        "logs", "saves", "admission", "workflow", "backfill", "maintain", "notify", "events"}) {
+  for (const char* name : {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link",
+                           "claims", "results", "logs", "saves", "admission", "begin", "workflow",
+                           "backfill", "maintain", "notify", "events"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -67,6 +67,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       admission(MakeAdmission()),
       completions(MakeCompletions()),
       workflows(MakeWorkflows()),
+      begins(MakeBegins()),
       backfill(MakeBackfill()),
       pauses(MakePauses()),
       upstream_waits(MakeUpstreamWaits()),
@@ -136,8 +137,8 @@ void Member::Rooms::ConnectWakes() {
   progress.OnPush(Waker("saves"));
   checkpoints.OnPush(Waker("saves"));
   checkpoint_answers.OnPush(Waker("saves"));
-  segments.OnChange(
-      Wakers({"owner", "recover", "plan", "fire", "results", "admission", "workflow", "backfill"}));
+  segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results", "admission", "begin",
+                            "workflow", "backfill"}));
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));

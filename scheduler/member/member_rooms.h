@@ -14,6 +14,7 @@
 #include "scheduler/claims/claim_applier.h"
 #include "scheduler/ends/admission_loop.h"
 #include "scheduler/ends/backfill_loop.h"
+#include "scheduler/ends/begin_loop.h"
 #include "scheduler/ends/completion_loop.h"
 #include "scheduler/ends/pause_watch.h"
 #include "scheduler/ends/upstream_waits.h"
@@ -81,6 +82,7 @@ struct Member::Rooms {
   AdmissionLoop MakeAdmission();
   CompletionLoop MakeCompletions();
   WorkflowLoop MakeWorkflows();
+  BeginLoop MakeBegins();
   BackfillLoop MakeBackfill();
   PauseWatch MakePauses();
   UpstreamWaits MakeUpstreamWaits();
@@ -138,6 +140,7 @@ struct Member::Rooms {
   AdmissionLoop admission;
   CompletionLoop completions;
   WorkflowLoop workflows;
+  BeginLoop begins;
   BackfillLoop backfill;
   PauseWatch pauses;
   UpstreamWaits upstream_waits;

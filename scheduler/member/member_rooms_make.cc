@@ -115,17 +115,26 @@ CompletionLoop Member::Rooms::MakeCompletions() {
 }
 
 WorkflowLoop Member::Rooms::MakeWorkflows() {
-  return WorkflowLoop({.owner = ForOwner(),
-                       .store = ports.stores.workflows,
-                       .upgrade = upgrade,
-                       .begun =
-                           [this](const RunKey& key) {
-                             events.Push({{}, {{.what = RunEvent::What::kBegun, .key = key}}});
-                           },
-                       .not_begun =
-                           [this](const RunKey& key) {
-                             events.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = key}}});
-                           }});
+  return WorkflowLoop({.owner = ForOwner(), .store = ports.stores.workflows});
+}
+
+BeginLoop Member::Rooms::MakeBegins() {
+  return BeginLoop({.owner = ForOwner(),
+                    .store = ports.stores.workflows,
+                    .upgrade = upgrade,
+                    .has_step =
+                        [this] {
+                          workflows.Nudge();
+                          WakeOf("workflow").Wake();
+                        },
+                    .begun =
+                        [this](const RunKey& key) {
+                          events.Push({{}, {{.what = RunEvent::What::kBegun, .key = key}}});
+                        },
+                    .not_begun =
+                        [this](const RunKey& key) {
+                          events.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = key}}});
+                        }});
 }
 
 PauseWatch Member::Rooms::MakePauses() {
@@ -214,9 +223,9 @@ FiringLoop Member::Rooms::MakeFiring() {
              const Duration late_after = FansOut(job) ? LateLimitOf(&definition) : Duration{};
              DueWorkflow due = ToDue(run, job, late_after);
              due.rendered = PlacesByTemplate(run, definition);
-             const bool taken = workflows.Add(std::move(due)).ok();
+             const bool taken = begins.Add(std::move(due)).ok();
              if (taken) {
-               WakeOf("workflow").Wake();
+               WakeOf("begin").Wake();
              } else {
                ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
              }

@@ -13,7 +13,7 @@ namespace {
 // The loops of planning, claims, results, admission, backfills, liveness, the guard, housekeeping,
 // notices and bulk actions hold at most one connection each.
 // So does the reader of events, if there are topics for it.
-constexpr size_t kLoopConnections = 13;
+constexpr size_t kLoopConnections = 14;
 
 MailTls MailTlsOf(const std::string& text) {
   if (text == "off") return MailTls::kOff;

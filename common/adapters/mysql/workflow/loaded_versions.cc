@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/adapters/mysql/job_rows/job_rows.h"
 
 namespace carillon::mysql {
@@ -34,6 +36,15 @@ Result<std::map<JobVersionKey, SharedVersion>> LoadVersions(Session& session,
   }
   std::erase_if(found, [](const auto& entry) { return entry.second == nullptr; });
   return found;
+}
+
+Result<SharedVersion> WithGraph(const std::map<JobVersionKey, SharedVersion>& found,
+                                const JobVersionKey& key) {
+  const auto version = found.find(key);
+  if (version != found.end() && version->second->graph) return version->second;
+  return Error{ErrorCode::kCorrupt,
+               fmt::format("version {} of job {} is unreadable, gone or not a workflow",
+                           key.version, key.job_no.value())};
 }
 
 }  // namespace carillon::mysql

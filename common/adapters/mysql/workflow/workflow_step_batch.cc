@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/schedule_of.h"
@@ -208,11 +206,7 @@ Status LoadGraphs(Session& session, const StepWrite& rules, std::vector<OneStep>
   if (keys.empty()) return {};
   CARILLON_ASSIGN_OR_RETURN(auto versions, LoadVersions(session, keys, rules.versions));
   for (size_t i = 0; i < open.size(); ++i) {
-    open[i].reads.version = versions[keys[i]];
-    if (open[i].reads.version != nullptr && open[i].reads.version->graph) continue;
-    return {ErrorCode::kCorrupt,
-            fmt::format("version {} of job {} is unreadable, gone or not a workflow",
-                        keys[i].version, keys[i].job_no.value())};
+    CARILLON_ASSIGN_OR_RETURN(open[i].reads.version, WithGraph(versions, keys[i]));
   }
   return {};
 }
