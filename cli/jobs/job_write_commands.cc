@@ -164,8 +164,13 @@ void SayWarnings(Session& session, const json& answer, const std::string& place)
   if (!warnings.is_array()) return;
   for (const json& one : warnings) {
     if (!one.is_object()) continue;
-    session.Say(fmt::format("{}warning: schedule {}: {}", place,
-                            one.value("schedule", int64_t{0}) + 1, one.value("detail", "")));
+    const std::string detail = one.value("detail", "");
+    if (one.contains("schedule")) {
+      session.Say(fmt::format("{}warning: schedule {}: {}", place,
+                              one.value("schedule", int64_t{0}) + 1, detail));
+    } else {
+      session.Say(fmt::format("{}warning: {}", place, detail));
+    }
   }
 }
 

@@ -193,15 +193,21 @@ std::string NamesOf(const std::vector<std::string>& users) {
 Waiting WaitsForADecision(const WaitingEvidence& evidence) {
   std::string detail = fmt::format("Waits for a decision since {}.", ReadableTime(evidence.opened));
   const std::optional<Approval>& approval = evidence.approval;
-  if (evidence.until != WallTime{}) {
+  const WallTime until = evidence.until != WallTime{} ? evidence.until : kNever;
+  if (evidence.deadline < until) {
+    detail +=
+        fmt::format(" Without one the workflow times out at {}.", ReadableTime(evidence.deadline));
+  } else if (until != kNever) {
     const bool approves = approval && approval->approves_on_timeout;
     detail += fmt::format(" Without one it is {} at {}{}.", approves ? "approved" : "refused",
                           ReadableTime(evidence.until),
                           evidence.cluster_paused ? ", later by the pause of the cluster" : "");
   }
   if (!approval) return {"approval", std::move(detail)};
-  detail += approval->by.empty() ? " Everybody who may run the workflow may decide."
-                                 : fmt::format(" May be decided by {}.", NamesOf(approval->by));
+  detail += approval->by.empty()
+                ? " Everybody who may run the workflow may decide."
+                : fmt::format(" May be decided by {}, if they may run the workflow.",
+                              NamesOf(approval->by));
   return {"approval", std::move(detail)};
 }
 
@@ -236,6 +242,17 @@ Result<std::optional<SlotUse>> ReadSlots(const WaitingStores& stores, const JobI
                                .max_running = job->definition.max_running});
 }
 
+// When the time of the workflow run is over, and with it the wait of an open node. Finally nodes
+// have a time of their own.
+Result<WallTime> ReadDeadline(WorkflowStore& workflows, const WaitingEvidence& evidence) {
+  const std::optional<size_t> position = NodePositionOf(evidence.row.key);
+  if (!evidence.node || !position) return kNever;
+  const auto view = workflows.GetWorkflowRun(evidence.node->workflow_run);
+  if (!view.ok() && view.code() != ErrorCode::kNotFound) return view.error();
+  if (!view.ok() || *position >= view->definition.nodes.size()) return kNever;
+  return view->definition.nodes[*position].is_finally ? kNever : view->deadline;
+}
+
 }  // namespace
 
 bool AwaitsOthers(const WaitingEvidence& evidence) {
@@ -262,7 +279,12 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   }
   if (evidence.row.due == kUndecided) return WaitsForADecision(evidence);
   if (evidence.row.due == kTimed) {
-    return Waiting{"time", fmt::format("Waits until {}.", ReadableTime(evidence.until))};
+    std::string detail = fmt::format("Waits until {}.", ReadableTime(evidence.until));
+    if (evidence.deadline < evidence.until) {
+      detail +=
+          fmt::format(" The workflow times out before, at {}.", ReadableTime(evidence.deadline));
+    }
+    return Waiting{"time", std::move(detail)};
   }
   const bool queued = IsQueued(evidence.row);
   if (!queued && !IsDue(evidence)) {
@@ -285,6 +307,9 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
 
 Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, WaitingEvidence evidence,
                                               const JobId& job_id) {
+  if (IsOpenedNode(evidence.row.due)) {
+    CARILLON_ASSIGN_OR_RETURN(evidence.deadline, ReadDeadline(stores.workflows, evidence));
+  }
   if (AwaitsOthers(evidence)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.upstream,
                               ExplainAwaiting(stores.upstream, stores.firing, evidence.row,

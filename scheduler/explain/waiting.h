@@ -16,6 +16,7 @@
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/queue_store.h"
 #include "common/ports/store/upstream_store.h"
+#include "common/ports/store/workflow_store.h"
 #include "scheduler/explain/live_executors.h"
 
 namespace carillon::scheduler {
@@ -40,6 +41,8 @@ struct WaitingEvidence {
   // Of an open node: since when, and when it ends by itself; zero = never (RunDetail::until).
   WallTime opened = WallTime{};
   WallTime until = WallTime{};
+  std::optional<NodeOrigin> node = {};    // of a node's run
+  WallTime deadline = kNever;             // of its workflow run; kNever: it does not end this node
   std::optional<Approval> approval = {};  // of its node; nullopt: it is none, or cannot be read
 };
 
@@ -67,6 +70,7 @@ struct WaitingStores {
   GroupStore& groups;
   UpstreamStore& upstream;
   FiringStore& firing;
+  WorkflowStore& workflows;
   const LiveExecutors& live;
 };
 // Like DecideWaiting, for a run of this job. Reads the missing evidence from the stores, and

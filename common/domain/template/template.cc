@@ -36,6 +36,14 @@ Error UnknownName(std::string_view name) {
   if (const std::string_view ours = FireDateLike(name); !ours.empty()) {
     return Invalid(fmt::format("unknown expression '{}'; write {{{{{}}}}}", name, ours));
   }
+  // People write them into the task or the job as in the parameters of the node.
+  if (name.starts_with("workflow.") || name.starts_with("nodes.")) {
+    const std::string_view last = name.substr(name.rfind('.') + 1);
+    return Invalid(
+        fmt::format("only parameters of a node may have {{{{{0}}}}}; write parameters: {{{1}: "
+                    "\"{{{{{0}}}}}\"}} there, and use $CARILLON_PARAM_{2} here",
+                    name.substr(0, kPlaceholderShownMax), last, AsciiUpper(last)));
+  }
   return Invalid(fmt::format("unknown expression '{}'; write {{{{{{{{ for a literal {{{{",
                              name.substr(0, kPlaceholderShownMax)));
 }

@@ -20,6 +20,7 @@
 #include "scheduler/api/edits/edit_rules.h"
 #include "scheduler/api/edits/written_parts.h"
 #include "scheduler/api/http/page.h"
+#include "scheduler/explain/node_warnings.h"
 #include "scheduler/explain/schedule_warnings.h"
 
 namespace carillon::scheduler {
@@ -146,8 +147,10 @@ json WarningsAbout(const Call& call, const JobId& id, const JobDefinition& defin
                    WallTime now) {
   const auto calendars = CalendarsFor(call, definition);
   if (!calendars.ok()) return json::array();
-  const auto warnings = ScheduleWarnings(WithSpread(definition, id), **calendars, now);
-  return warnings.ok() ? *warnings : json::array();
+  auto warnings = ScheduleWarnings(WithSpread(definition, id), **calendars, now);
+  json all = warnings.ok() ? std::move(*warnings) : json::array();
+  for (json& one : NodeWarnings(definition)) all.push_back(std::move(one));
+  return all;
 }
 
 HttpResponse WrittenResponse(const Call& call, int status, const StoredJob& job, WallTime now) {

@@ -169,12 +169,14 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
                                             .groups = call.stores.groups,
                                             .upstream = call.stores.upstream,
                                             .firing = call.stores.firing,
+                                            .workflows = call.stores.workflows,
                                             .live = LiveExecutors(call.api.status.Read())},
                                            {.now = now,
                                             .row = run.row,
                                             .cluster_paused = call.api.settings.paused(),
                                             .opened = run.result.started,
-                                            .until = run.until},
+                                            .until = run.until,
+                                            .node = run.node},
                                            run.job_id));
   if (!waiting) return json(nullptr);
   json shown = {{"code", waiting->code}, {"detail", waiting->detail}};

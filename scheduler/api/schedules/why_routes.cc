@@ -166,12 +166,14 @@ Reply WhyJob(const Call& call) {
                                               .groups = call.stores.groups,
                                               .upstream = call.stores.upstream,
                                               .firing = call.stores.firing,
+                                              .workflows = call.stores.workflows,
                                               .live = LiveExecutors(call.api.status.Read())},
                                              {.now = later,
                                               .row = evidence.run->row,
                                               .cluster_paused = call.api.settings.paused(),
                                               .opened = evidence.run->result.started,
-                                              .until = evidence.run->until},
+                                              .until = evidence.run->until,
+                                              .node = evidence.run->node},
                                              evidence.run->job_id));
     if (waiting) evidence.run_waits_for = waiting->detail;
     auto given = GivenFromText(evidence.run->parameters_json);

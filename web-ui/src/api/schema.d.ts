@@ -593,7 +593,8 @@ export interface components {
       dst: 'skipped_by_gap' | 'not_repeated';
     };
     ScheduleWarning: {
-      schedule: number;
+      schedule?: number;
+      node?: string;
       code: string;
       detail: string;
     };

@@ -221,13 +221,13 @@ TEST_F(NodeCommandsTest, TheRunOfANodeIsDecidedAtItsWorkflow) {
 TEST_F(NodeCommandsTest, AListOfRunsNamesNodesIfThereAreAny) {
   json run = RunShown("PENDING");
   run["node"] = nullptr;
-  Answer("GET /api/runs?page_size=500", {{"items", {run}}});
+  Answer("GET /api/runs?page_size=50", {{"items", {run}}});
   EXPECT_EQ(Run({"run", "list"}), 0) << err();
   EXPECT_EQ(out().find("NODE"), std::string::npos) << out();
   json node = run;
   node.update({{"workflow_run_id", "R0"}, {"node", "gate"}});
   server_.answers.clear();
-  Answer("GET /api/runs?page_size=500", {{"items", {run, node}}});
+  Answer("GET /api/runs?page_size=50", {{"items", {run, node}}});
   EXPECT_EQ(Run({"run", "list"}), 0) << err();
   EXPECT_TRUE(out().starts_with("RUN  JOB  NODE  KIND")) << out();
   EXPECT_NE(out().find("R1   j    gate  manual"), std::string::npos) << out();

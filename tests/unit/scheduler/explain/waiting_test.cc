@@ -39,6 +39,7 @@ class WaitingTest : public ::testing::Test {
   std::optional<Group> group_;
   std::string upstream_;
   WallTime until_ = WallTime{};
+  WallTime deadline_ = kNever;
   std::optional<Approval> approval_;
 
  private:
@@ -54,6 +55,7 @@ class WaitingTest : public ::testing::Test {
                           .upstream = upstream_,
                           .opened = kNow - 1h,
                           .until = until_,
+                          .deadline = deadline_,
                           .approval = approval_});
   }
 };
@@ -68,16 +70,23 @@ TEST_F(WaitingTest, AnOpenNodeSaysWhoMayDecideAndWhatHappensWithoutThem) {
   until_ = kNow + 2h;
   approval_->by = {"user-1", "user-2"};
   EXPECT_EQ(Detail(), since + " Without one it is refused at " + ReadableTime(until_) +
-                          ". May be decided by user-1, user-2.");
+                          ". May be decided by user-1, user-2, if they may run the workflow.");
   approval_->approves_on_timeout = true;
   approval_->by = {"a", "b", "c", "d"};
   cluster_paused_ = true;
   EXPECT_EQ(Code(), "approval") << "people may decide during a pause";
   EXPECT_EQ(Detail(), since + " Without one it is approved at " + ReadableTime(until_) +
                           ", later by the pause of the cluster. May be decided by a, b, c and 1 "
-                          "more.");
+                          "more, if they may run the workflow.");
+  deadline_ = kNow + 1h;
+  approval_ = Approval{};
+  EXPECT_EQ(Detail(), since + " Without one the workflow times out at " + ReadableTime(deadline_) +
+                          ". Everybody who may run the workflow may decide.");
   row_.due = kTimed;
   EXPECT_EQ(Code(), "time");
+  EXPECT_EQ(Detail(), "Waits until " + ReadableTime(until_) +
+                          ". The workflow times out before, at " + ReadableTime(deadline_) + ".");
+  deadline_ = kNever;
   EXPECT_EQ(Detail(), "Waits until " + ReadableTime(until_) + ".");
 }
 

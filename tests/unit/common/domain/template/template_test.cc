@@ -155,6 +155,17 @@ TEST(TemplateTest, OnlyTheProcessOfANodeKnowsItsNode) {
   EXPECT_TRUE(IsReservedVariable("CARILLON_NODE"));
 }
 
+TEST(TemplateTest, PlaceholdersOfNodesAreNamedWithTheWayOut) {
+  for (const char* name : {"workflow.parameters.day", "nodes.list.outputs.day"}) {
+    const auto attempt = RenderAttempt(Job("echo {{" + std::string(name) + "}}"), Facts());
+    ASSERT_FALSE(attempt.ok());
+    EXPECT_NE(attempt.error().message.find("parameters: {day: \"{{" + std::string(name) +
+                                           "}}\"} there, and use $CARILLON_PARAM_DAY here"),
+              std::string::npos)
+        << attempt.error().message;
+  }
+}
+
 std::string Scanned(const std::string& text) {
   std::string rendered;
   const Status status = ScanTemplate(

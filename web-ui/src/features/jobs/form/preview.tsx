@@ -97,7 +97,7 @@ export function Hints({ warnings }: { warnings: Preview['warnings'] }) {
     <ul className="mt-3 grid gap-1.5" data-testid="hints">
       {warnings.map((one) => (
         <li
-          key={one.schedule + one.code + one.detail}
+          key={`${one.schedule} ${one.code} ${one.detail}`}
           className="flex gap-2 rounded bg-warn-soft px-2 py-1.5 text-warn"
           data-hint={one.code}
         >

@@ -314,6 +314,7 @@ export const en = {
   'hint.seconds_field': 'The first of six fields is the second: it fires several times a minute.',
   'hint.year_field': 'The seventh field, the year, can be left out.',
   'hint.same_instant': 'Two schedules fire at the same instant: that makes two runs.',
+  'hint.ends_first': 'A node waits longer than the timeout of the workflow allows.',
   'hint.crowded_minute': 'Many other jobs fire in the same minute.',
   'form.namespace_hint':
     'Lower-case letters, digits and -. Job files match existing jobs by name within a namespace.',

@@ -306,6 +306,7 @@ export const zhCN: TwinOf<typeof en> = {
   'hint.seconds_field': '六个字段的第一个是秒：每分钟会触发多次。',
   'hint.year_field': '第七个字段（年）可以省略。',
   'hint.same_instant': '两个调度在同一时刻触发：会产生两个运行。',
+  'hint.ends_first': '节点的等待时间超过工作流的超时时间。',
   'hint.crowded_minute': '同一分钟内还有许多其他任务触发。',
   'form.namespace_hint': '小写字母、数字和 -。任务文件在命名空间内按名称查找任务。',
   'invalid.namespace': '仅限小写字母和数字，- 只能用在它们之间；最多 63 个字符。',
