@@ -111,19 +111,6 @@ TEST_F(NotifierTest, ChannelsAreSeenAsTheLastNoticeFoundThem) {
   EXPECT_EQ(sender_->Channels()[0].at, clock_.Wall());
 }
 
-TEST_F(NotifierTest, AnApprovalLinksToTheRunOfItsWorkflow) {
-  Use(OnlyWebhook());
-  const RunKey own{clock_.Wall(), ScheduleId(3)};
-  OpenNotice open{.notice = {.kind = NoticeKind::kApproval, .key = {own.fire, ScheduleId(9), 0}},
-                  .job_id = JobId("nightly")};
-  open.run.emplace().node = NodeOrigin{.workflow_run = own, .node = "gate"};
-  const auto sent = sender_->Compose(open, "http://here", clock_.Wall());
-  ASSERT_EQ(sent.size(), 1u);
-  EXPECT_NE(sent[0].message.find("\"http://here/runs/" + EncodeRunId(own) + "\""),
-            std::string::npos)
-      << sent[0].message;
-}
-
 TEST_F(NotifierTest, AFailureGoesThroughBothChannelsOnce) {
   Use(Both());
   const StoredJob job = CreateNoop("job");
