@@ -84,6 +84,29 @@ class DependentsTest(ServerCase):
         [started] = self.runs("next")
         self.assertEqual(self.run_of(started["run_id"])["trigger"]["run_id"], run)
 
+    def test_outputs_of_the_run_before_reach_the_process_as_text(self):
+        evil = "12; touch {}/taken".format(self.server.scratch)
+        self.make("count", command='test "$CARILLON_PARAM_ROWS" = none || echo "rows=$CARILLON_PARAM_ROWS" '
+                                   '>> "$CARILLON_OUTPUT_FILE"', parameters={"rows": evil})
+        asks = {"job": "count", "parameters": {"rows": "{{trigger.outputs.rows}}", "how": "{{trigger.state}}"}}
+        self.make("show", asks, command='echo "[$CARILLON_PARAM_ROWS] $CARILLON_PARAM_HOW"')
+        first = self.ended(self.execute("count"))
+        [shown] = self.runs("show")
+        self.assertEqual(shown["fire_time"], first["fire_time"])
+        self.assertIn(f"[{evil}] COMPLETED", self.run_of(shown["run_id"])["output"])
+        self.assertFalse(os.path.exists(os.path.join(self.server.scratch, "taken")))
+        without = self.ended(self.execute("count", parameters={"rows": "none"}))
+        run = next(run for run in self.runs("show", 2) if run["fire_time"] == without["fire_time"])
+        self.assertEqual((run["state"], run["reason"]), ("SKIPPED", "bad_parameters"))
+        self.assertIn(f"The run {without['run_id']} of job count has no output 'rows'.",
+                      self.run_of(run["run_id"])["error"])
+        body = {"schedules": [{"kind": "after", **asks}], "command": "echo {{params.rows}}"}
+        status, problem = self.refused("PATCH", "/api/jobs/show", body, {"If-Match": "*"})
+        self.assertEqual((status, [one["pointer"] for one in problem["errors"]]),
+                         (400, ["/schedules/0/parameters/rows"]))
+        status, problem = self.refused("PATCH", "/api/jobs/count", {"shards": {"total": 2}}, {"If-Match": "*"})
+        self.assertEqual((status, problem["code"]), (409, "in_use"))
+
     def test_many_runs_start_one_each(self):
         self.make("often", type="noop")
         self.make("each", {"job": "often"}, type="noop")
