@@ -28,7 +28,7 @@ bool NeedsNoExecutor(const PendingRun& run, const Definition& definition) {
 
 // Fails for a run that an edit asks for outputs of the run before, which it was not given: it must
 // not go on with the placeholder, nor with a default in its place.
-Status CheckOutputs(const PendingRun& run, const Definition& definition) {
+Status CheckHasOutputs(const PendingRun& run, const Definition& definition) {
   if (!run.extras || !run.extras->request.trigger) return {};
   const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id);
   if (schedule == nullptr || !AsksForOutputs(*schedule)) return {};
@@ -120,7 +120,7 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
 // be shed: the nodes or parts would wait, and none of them may be shed.
 void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   const bool is_part = tracked.run.key.shard > 0;
-  if (const Status given = CheckOutputs(tracked.run, *tracked.definition); !given.ok()) {
+  if (const Status given = CheckHasOutputs(tracked.run, *tracked.definition); !given.ok()) {
     return skips_.Skip(tracked, reason::kBadDefinition, now, given.error().message);
   }
   if (!NeedsNoExecutor(tracked.run, *tracked.definition)) return places_.EnterLane(tracked, now);

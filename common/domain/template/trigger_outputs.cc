@@ -19,12 +19,12 @@
 namespace carillon {
 namespace {
 
-constexpr std::string_view kOutputPrefix = "trigger.outputs.";
-constexpr std::string_view kFireTime = "fire_time";
+constexpr std::string_view kTriggerOutput = "trigger.outputs.";
+constexpr std::string_view kOwnFireTime = "fire_time";
 constexpr std::array<std::string_view, 3> kOfTrigger = {"trigger.run_id", "trigger.state",
                                                         "trigger.fire_time"};
 
-Error UnknownExpression(std::string_view name) {
+Error UnknownInAfter(std::string_view name) {
   const std::string shown(name.substr(0, kPlaceholderShownMax));
   std::string meant;
   if (const std::string_view ours = FireDateLike(name); !ours.empty()) {
@@ -42,29 +42,29 @@ Error UnknownExpression(std::string_view name) {
 
 // The name of the output in a placeholder; empty for other placeholders.
 std::string_view OutputName(std::string_view placeholder) {
-  if (!placeholder.starts_with(kOutputPrefix)) return {};
-  return placeholder.substr(kOutputPrefix.size());
+  if (!placeholder.starts_with(kTriggerOutput)) return {};
+  return placeholder.substr(kTriggerOutput.size());
 }
 
-Status CheckPlaceholder(std::string_view name) {
-  if (IsOutputName(OutputName(name)) || name == kFireTime) return {};
+Status CheckAfterPlaceholder(std::string_view name) {
+  if (IsOutputName(OutputName(name)) || name == kOwnFireTime) return {};
   if (std::ranges::count(kOfTrigger, name) > 0) return {};
-  if (!IsFireDate(name)) return UnknownExpression(name);
+  if (!IsFireDate(name)) return UnknownInAfter(name);
   CARILLON_TRY(ParseFireDate(name));
   return {};
 }
 
 // A text of the rule's choice alone is no text of somebody else's.
-bool Tames(const ParameterRule* rule) { return rule != nullptr && !rule->choices.empty(); }
+bool LeavesAChoice(const ParameterRule* rule) { return rule != nullptr && !rule->choices.empty(); }
 
-const ParameterRule* RuleOf(const JobDefinition& job, const std::string& name) {
+const ParameterRule* RuleOfAfter(const JobDefinition& job, const std::string& name) {
   const auto found = job.parameter_rules.find(name);
   return found == job.parameter_rules.end() ? nullptr : &found->second;
 }
 
-class Renderer {
+class OutputRenderer {
  public:
-  Renderer(const RunTrigger& trigger, const Outputs& outputs, WallTime fire, std::string zone)
+  OutputRenderer(const RunTrigger& trigger, const Outputs& outputs, WallTime fire, std::string zone)
       : trigger_(trigger), outputs_(outputs), fire_(fire), zone_(std::move(zone)) {}
 
   Result<std::string> Render(const std::string& text) {
@@ -80,7 +80,7 @@ class Renderer {
 
  private:
   Result<std::string> ValueOf(std::string_view name) {
-    CARILLON_TRY(CheckPlaceholder(name));
+    CARILLON_TRY(CheckAfterPlaceholder(name));
     if (const std::string_view output = OutputName(name); !output.empty()) {
       const auto found = outputs_.find(std::string(output));
       if (found != outputs_.end()) return found->second;
@@ -91,7 +91,7 @@ class Renderer {
     if (name == kOfTrigger[0]) return EncodeRunId(trigger_.run);
     if (name == kOfTrigger[1]) return std::string(Name(trigger_.state));
     if (name == kOfTrigger[2]) return FormatRfc3339(trigger_.run.fire);
-    if (name == kFireTime) return FormatRfc3339(fire_);
+    if (name == kOwnFireTime) return FormatRfc3339(fire_);
     CARILLON_ASSIGN_OR_RETURN(const FireDate date, ParseFireDate(name));
     return FormatFireDate(date, fire_, zone_);
   }
@@ -102,22 +102,22 @@ class Renderer {
   const std::string zone_;
 };
 
-Status CheckParameter(const JobDefinition& job, ScheduleKind kind, const std::string& name,
-                      const std::string& text, bool in_command) {
+Status CheckAfterParameter(const JobDefinition& job, ScheduleKind kind, const std::string& name,
+                           const std::string& text, bool in_command) {
   if (kind != ScheduleKind::kAfter) {
     return Error{ErrorCode::kInvalid,
                  "asks for an output of the run before, which only runs of a schedule of kind "
                  "after have"};
   }
-  CARILLON_TRY(ScanTemplate(text, kSkipText, &CheckPlaceholder));
-  const ParameterRule* rule = RuleOf(job, name);
+  CARILLON_TRY(ScanTemplate(text, kSkipText, &CheckAfterPlaceholder));
+  const ParameterRule* rule = RuleOfAfter(job, name);
   if (rule != nullptr && rule->type != ParameterType::kString) {
     return Error{ErrorCode::kInvalid,
                  fmt::format("is a text, since outputs are texts, but its rule asks for the type "
                              "{}",
                              Name(rule->type))};
   }
-  if (!in_command || Tames(rule)) return {};
+  if (!in_command || LeavesAChoice(rule)) return {};
   if (job.http) {
     return Error{ErrorCode::kInvalid,
                  "is part of the host, or of a body that is neither JSON nor a form, where an "
@@ -135,10 +135,10 @@ Status CheckParameter(const JobDefinition& job, ScheduleKind kind, const std::st
 
 bool AsksForOutputs(const ParameterValue& value) {
   const auto* text = std::get_if<std::string>(&value);
-  if (text == nullptr || text->find(kOutputPrefix) == std::string::npos) return false;
+  if (text == nullptr || text->find(kTriggerOutput) == std::string::npos) return false;
   bool asks = false;
   const Status scanned = ScanTemplate(*text, kSkipText, [&](std::string_view name) -> Status {
-    asks = asks || name.starts_with(kOutputPrefix);
+    asks = asks || name.starts_with(kTriggerOutput);
     return {};
   });
   return asks || !scanned.ok();
@@ -160,7 +160,7 @@ std::set<std::string> OutputsAskedBy(const ParameterValue& value) {
   if (!AsksForOutputs(value)) return names;
   const Status scanned =
       ScanTemplate(std::get<std::string>(value), kSkipText, [&](std::string_view name) -> Status {
-        CARILLON_TRY(CheckPlaceholder(name));
+        CARILLON_TRY(CheckAfterPlaceholder(name));
         names.emplace(OutputName(name));
         return {};
       });
@@ -171,7 +171,7 @@ std::set<std::string> OutputsAskedBy(const ParameterValue& value) {
 Result<RenderedParameters> RenderTriggerOutputs(const JobDefinition& job, const ScheduleSpec& spec,
                                                 const RunTrigger& trigger, const Outputs& outputs,
                                                 WallTime fire) {
-  Renderer renderer(trigger, outputs, fire, FireZone(job, &spec));
+  OutputRenderer renderer(trigger, outputs, fire, FireZone(job, &spec));
   RenderedParameters rendered;
   for (const auto& [name, value] : spec.parameters) {
     if (!AsksForOutputs(value)) continue;
@@ -180,7 +180,8 @@ Result<RenderedParameters> RenderTriggerOutputs(const JobDefinition& job, const 
       return Error{ErrorCode::kInvalid, filled.error().message,
                    "/parameters/" + EscapePointer(name)};
     }
-    const bool trusted = Tames(RuleOf(job, name)) || failpoint::Broken("after.outputs_trusted");
+    const bool trusted =
+        LeavesAChoice(RuleOfAfter(job, name)) || failpoint::Broken("after.outputs_trusted");
     if (!trusted) rendered.untrusted.insert(name);
     rendered.values[name] = *std::move(filled);
   }
@@ -211,8 +212,8 @@ Status CheckTriggerOutputs(const JobDefinition& job) {
     if (spec.kind == ScheduleKind::kEvent) continue;
     for (const auto& [name, value] : spec.parameters) {
       if (!AsksForOutputs(value)) continue;
-      const Status checked = CheckParameter(job, spec.kind, name, std::get<std::string>(value),
-                                            in_command.contains(name));
+      const Status checked = CheckAfterParameter(job, spec.kind, name, std::get<std::string>(value),
+                                                 in_command.contains(name));
       if (checked.ok()) continue;
       return Error{ErrorCode::kInvalid, checked.error().message,
                    fmt::format("/schedules/{}/parameters/{}", i, EscapePointer(name))};

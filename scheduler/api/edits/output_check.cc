@@ -22,8 +22,8 @@ bool IsStored(const JobDefinition* before, const ScheduleSpec& spec) {
 }
 
 // The definition that the job before has after the request; nullopt: it is not known.
-Outcome<std::optional<JobDefinition>> ReadUpstream(const Call& call, const JobId& id,
-                                                   const ComingJobs& coming) {
+Outcome<std::optional<JobDefinition>> ReadJobBefore(const Call& call, const JobId& id,
+                                                    const ComingJobs& coming) {
   const auto job = call.stores.jobs.GetJob(id);
   const bool unknown =
       !job.ok() && (job.code() == ErrorCode::kNotFound || job.code() == ErrorCode::kCorrupt);
@@ -64,7 +64,7 @@ Outcome<std::vector<FieldError>> FindOutputMistakes(const Call& call, const JobD
     const ScheduleSpec& spec = definition.schedules[i];
     if (!AsksForOutputs(spec) || IsStored(before, spec)) continue;
     CARILLON_ASSIGN_OR_RETURN(const std::optional<JobDefinition> upstream,
-                              ReadUpstream(call, JobId(spec.upstream), coming));
+                              ReadJobBefore(call, JobId(spec.upstream), coming));
     if (upstream) AddMistakes(spec, i, *upstream, &found);
   }
   return found;

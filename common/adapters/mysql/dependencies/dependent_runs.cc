@@ -134,8 +134,8 @@ Status SkipRefused(Session& session, const std::vector<DependentRun>& runs, cons
 
 using EffectsByRun = std::map<RunKey, CompletionEffect*>;
 
-Status WriteRuns(Session& session, std::vector<DependentRun> runs, const EffectsByRun& effects,
-                 WallTime now) {
+Status WriteDependents(Session& session, std::vector<DependentRun> runs,
+                       const EffectsByRun& effects, WallTime now) {
   if (runs.empty()) return {};
   std::sort(runs.begin(), runs.end(),
             [](const DependentRun& a, const DependentRun& b) { return a.row.key < b.row.key; });
@@ -204,7 +204,7 @@ Status StartDependents(Session& session, const std::vector<RunCompletion>& ends,
         RunAfter(end, *place.fire, *one.dependent, job, dependents.at(end.job_no).upstream, now));
     effects_of[fresh.back().row.key] = &effect;
   }
-  CARILLON_TRY(WriteRuns(session, std::move(fresh), effects_of, now));
+  CARILLON_TRY(WriteDependents(session, std::move(fresh), effects_of, now));
   return InsertGaps(session, gaps);
 }
 

@@ -16,11 +16,11 @@
 namespace carillon::mysql {
 namespace {
 
-using Records = std::map<JobNo, JobVersionRecord>;
+using AskingRecords = std::map<JobNo, JobVersionRecord>;
 
 // The definitions in which the text of such a placeholder stands: most jobs have none, and theirs
 // are not sent.
-Result<Records> DefinitionsOf(Session& session, const std::vector<DependentRun>& runs) {
+Result<AskingRecords> AskingDefinitions(Session& session, const std::vector<DependentRun>& runs) {
   static const std::string statement =
       "SELECT v.job_no, v.version FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN "
@@ -35,7 +35,7 @@ Result<Records> DefinitionsOf(Session& session, const std::vector<DependentRun>&
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
     while (rows.Next()) keys.push_back({JobNo(rows.Unsigned(1)), rows.Int(2)});
   }
-  Records records;
+  AskingRecords records;
   if (keys.empty()) return records;
   CARILLON_ASSIGN_OR_RETURN(std::vector<JobVersionRecord> found, ReadDefinitions(session, keys));
   for (JobVersionRecord& one : found) {
@@ -45,7 +45,8 @@ Result<Records> DefinitionsOf(Session& session, const std::vector<DependentRun>&
 }
 
 // Of runs that ended. Those that are gone, or whose outputs cannot be read, have none.
-Result<std::map<RunKey, Outputs>> ReadOutputs(Session& session, const std::set<RunKey>& runs) {
+Result<std::map<RunKey, Outputs>> ReadOutputsBefore(Session& session,
+                                                    const std::set<RunKey>& runs) {
   static const std::string statement =
       "SELECT r.fire_us, r.schedule_id, r.shard, r.outputs FROM " + kKeysJoinRuns;
   JsonRows wanted;
@@ -66,8 +67,8 @@ Result<std::map<RunKey, Outputs>> ReadOutputs(Session& session, const std::set<R
   return found;
 }
 
-GivenOutputs Render(const JobVersionRecord& record, const ScheduleSpec& spec,
-                    const DependentRun& run, const Outputs& outputs) {
+GivenOutputs RenderGiven(const JobVersionRecord& record, const ScheduleSpec& spec,
+                         const DependentRun& run, const Outputs& outputs) {
   const auto rendered =
       RenderTriggerOutputs(record.definition, spec, run.trigger, outputs, run.row.key.fire);
   if (rendered.ok()) return {.parameters = GivenToText(*rendered)};
@@ -80,7 +81,7 @@ Result<std::map<RunKey, GivenOutputs>> OutputsFor(Session& session,
                                                   const std::vector<DependentRun>& runs) {
   std::map<RunKey, GivenOutputs> given;
   if (runs.empty()) return given;
-  CARILLON_ASSIGN_OR_RETURN(const Records records, DefinitionsOf(session, runs));
+  CARILLON_ASSIGN_OR_RETURN(const AskingRecords records, AskingDefinitions(session, runs));
   std::vector<std::pair<const DependentRun*, const ScheduleSpec*>> asking;
   std::set<RunKey> before;
   for (const DependentRun& run : runs) {
@@ -92,10 +93,10 @@ Result<std::map<RunKey, GivenOutputs>> OutputsFor(Session& session,
     before.insert(run.trigger.run);
   }
   if (asking.empty()) return given;
-  CARILLON_ASSIGN_OR_RETURN(auto outputs, ReadOutputs(session, before));
+  CARILLON_ASSIGN_OR_RETURN(auto outputs, ReadOutputsBefore(session, before));
   for (const auto& [run, spec] : asking) {
     given.emplace(run->row.key,
-                  Render(records.at(run->row.job_no), *spec, *run, outputs[run->trigger.run]));
+                  RenderGiven(records.at(run->row.job_no), *spec, *run, outputs[run->trigger.run]));
   }
   return given;
 }
