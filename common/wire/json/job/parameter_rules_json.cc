@@ -65,7 +65,9 @@ Status ReadParameterValue(const nlohmann::json& value, const std::string& pointe
   } else if (value.is_number()) {
     out = value.get<int64_t>();
   } else {
-    return WrongRule(pointer, "must be a string, a number, true or false");
+    std::string what = "must be a string, a number, true or false";
+    if (value.is_array()) what += "; write a list as a string, '[1, 2]'";
+    return WrongRule(pointer, what);
   }
   return {};
 }

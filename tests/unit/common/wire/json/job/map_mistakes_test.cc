@@ -27,7 +27,8 @@ TEST(MapMistakesTest, NamesEveryValueOfAMapThatLacksItsQuotes) {
             "/env/C must be a string; put it in quotes as it is written\n"
             "/env/D must be a string; put it in quotes as it is written\n"
             "/labels/team must be a string; put it in quotes as it is written\n"
-            "/parameters/list must be a string, a number, true or false");
+            "/parameters/list must be a string, a number, true or false; write a list as a string, "
+            "'[1, 2]'");
 }
 
 // The type, which is read after the source, is not called missing.
