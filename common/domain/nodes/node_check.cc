@@ -78,11 +78,8 @@ class NodeChecker {
   void CheckRules() {
     const std::string rules = ToText(node_.rules);
     if (rules.empty()) return;
+    if (node_.job.empty()) return NoteMisplaced(rules);
     const std::string first = "/" + rules.substr(0, rules.find('='));
-    if (node_.job.empty()) {
-      return Note(first, node_.task.empty() ? "has an effect on a node with a job or a task only"
-                                            : "set it in the task");
-    }
     if (!node_.rules.type.empty() || node_.rules.items) {
       return Note(first, "is decided when the node starts");
     }
@@ -91,6 +88,18 @@ class NodeChecker {
       mistakes_.push_back(std::move(mistake));
     }
     CheckSize(node_.rules, "");
+  }
+
+  // `rules`: of a node without a job, as ToText.
+  void NoteMisplaced(std::string_view rules) {
+    while (!rules.empty()) {
+      const std::string_view name = rules.substr(0, rules.find('='));
+      Note(fmt::format("/{}", name),
+           node_.task.empty() ? "has an effect on a node with a job only"
+                              : fmt::format("set it in the task: {{command: ..., {}: ...}}", name));
+      rules.remove_prefix(std::min(rules.size(), rules.find(';')));
+      if (!rules.empty()) rules.remove_prefix(1);
+    }
   }
 
   void CheckSize(const RunRules& rules, std::string_view place) {

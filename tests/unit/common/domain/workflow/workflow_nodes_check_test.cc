@@ -117,6 +117,9 @@ TEST(NodeCheckTest, RulesStandWhereTheyHaveAnEffectAndWithinTheirBounds) {
        {TaskNode("a", {.command = "true"}), Gate("a"), Waits("a", {.for_s = 1})}) {
     node.rules.priority = 1;
     EXPECT_EQ(PlacesIn({node}), "bad_field /nodes/0/priority");
+    node.rules.timeout_s = 60;
+    EXPECT_EQ(PlacesIn({node}), "bad_field /nodes/0/timeout, bad_field /nodes/0/priority")
+        << "all of them at once";
   }
 }
 
