@@ -1,11 +1,13 @@
 // apply, diff and validate: compare job files with a server, apply them, or check them locally.
 #include <fmt/core.h>
 
+#include <charconv>
 #include <ostream>
 #include <set>
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_files.h"
+#include "cli/runs/node_text.h"
 #include "common/domain/schedule/schedule_twins.h"
 #include "common/wire/json/document_order.h"
 #include "common/wire/json/job/job_json.h"
@@ -206,22 +208,43 @@ ExitCode PrintErrors(Session& session, const json& applied, const Documents& doc
   return exit;
 }
 
-std::string ChangedPaths(const json& item) {
+// "/workflow/nodes/29/over (t12)": in a list of hundreds of nodes nobody looks for the 30th.
+std::string PathText(const std::string& path, const json& job) {
+  constexpr std::string_view kNodes = "/workflow/nodes/";
+  if (!path.starts_with(kNodes)) return path;
+  const json nodes = NodesOf(job.is_object() ? job.value("workflow", json()) : json());
+  const std::string place = path.substr(kNodes.size(), path.find('/', kNodes.size()));
+  size_t at = 0;
+  const auto [end, error] = std::from_chars(place.data(), place.data() + place.size(), at);
+  if (error != std::errc() || at >= nodes.size() || !nodes[at].is_object()) return path;
+  const json id = nodes[at].value("id", json());
+  return id.is_string() ? path + " (" + id.get<std::string>() + ")" : path;
+}
+
+// The job of the answer's item, as it is in the file.
+json JobOf(const json& item, const Documents& documents) {
+  const json index = item.value("index", json());
+  const bool known = index.is_number_unsigned() && index.get<size_t>() < documents.size();
+  return known ? documents[index.get<size_t>()].job : json();
+}
+
+std::string ChangedPaths(const json& item, const json& job) {
   std::string paths;
   const json changes = item.value("changes", json());
   if (!changes.is_array()) return "many";
   for (const json& change : changes) {
-    paths += (paths.empty() ? "" : ", ") + change.value("path", std::string());
+    paths += (paths.empty() ? "" : ", ") + PathText(change.value("path", std::string()), job);
   }
   return paths;
 }
 
-void PrintApplied(Session& session, json applied) {
+void PrintApplied(Session& session, json applied, const Documents& documents) {
   Printer print = session.Print();
   if (print.form() == Form::kTable) {
     for (json& item : applied["items"]) {
       const std::string result = item.value("result", "");
-      item["changed"] = result == "updated" ? json(ChangedPaths(item)) : json(nullptr);
+      item["changed"] =
+          result == "updated" ? json(ChangedPaths(item, JobOf(item, documents))) : json(nullptr);
       if (!applied.value("dry_run", false)) continue;
       if (result == "created") item["result"] = "would create";
       if (result == "updated") item["result"] = "would update";
@@ -278,13 +301,13 @@ Outcome<ExitCode> Apply(Session& session, const FileArguments& arguments) {
   if (!go) return ExitCode::kFailure;
   if (documents.empty()) return ExitCode::kDone;
   CARILLON_ASSIGN_OR_RETURN(const json applied, SendAll(session, documents, how));
-  PrintApplied(session, applied);
+  PrintApplied(session, applied, documents);
   const ExitCode exit = PrintErrors(session, applied, documents);
   session.Say(Total(applied) + (how.dry_run ? " (dry run, nothing was changed)" : ""));
   return exit;
 }
 
-void PrintDifference(Printer& print, const json& item) {
+void PrintDifference(Printer& print, const json& item, const json& job) {
   const std::string result = item.value("result", "");
   const std::string sign = result == "created" ? "+ " : result == "pruned" ? "- " : "~ ";
   const json id = item.value("job_id", json());
@@ -294,7 +317,8 @@ void PrintDifference(Printer& print, const json& item) {
   const json changes = item.value("changes", json());
   if (!changes.is_array()) return print.Line("  too many changes to show");
   for (const json& change : changes) {
-    print.Line("  " + Cell(change.value("path", json())));
+    const json path = change.value("path", json());
+    print.Line("  " + (path.is_string() ? PathText(Cell(path), job) : Cell(path)));
     if (result == "updated") PrintSide(print, "  -", change.value("from", json()));
     PrintSide(print, "  +", change.value("to", json()));
   }
@@ -307,11 +331,12 @@ Outcome<ExitCode> Diff(Session& session, const FileArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const json would, Send(session, documents, HowOf(arguments, true)));
   Printer print = session.Print();
   if (print.form() != Form::kTable) {
-    PrintApplied(session, would);
+    PrintApplied(session, would, documents);
   } else {
     for (const json& item : would["items"]) {
       const std::string result = item.value("result", "");
-      if (result != "unchanged" && result != "error") PrintDifference(print, item);
+      if (result != "unchanged" && result != "error")
+        PrintDifference(print, item, JobOf(item, documents));
     }
   }
   if (PrintErrors(session, would, documents) != ExitCode::kDone) return ExitCode::kUsage;

@@ -112,6 +112,7 @@ void PrintNodes(Session& session, const json& graph, const View& view) {
     node["why"] = WhyText(node, is_full);
     const std::string decider = TextIn(node.value("decision", json()), "by");
     if (!decider.empty()) node["decided_by"] = decider;
+    if (node.value("finally", json()) == true) node["is_finally"] = true;
     if (node.contains("trigger_rule")) node["trigger_rule"] = RuleText(node["trigger_rule"]);
     nodes.push_back(std::move(node));
   }

@@ -20,6 +20,7 @@ bool MakesRunFail(const nlohmann::json& run, const nlohmann::json& node);
 //   `after_text`   "load, audit (failure, if exit_code == 3, recovers)"
 //   `why`          of a run: its reason, or what it waits for
 //   `decided_by`   of an approval that was decided
+//   `is_finally`   of a finally node
 // and a trigger rule is a text.
 void PrintNodes(Session& session, const nlohmann::json& graph, const View& view);
 

@@ -40,17 +40,17 @@ Outcome<ExitCode> List(Session& session, const WorkflowArguments& arguments) {
 }
 
 Outcome<ExitCode> ShowGraph(Session& session, const WorkflowArguments& arguments) {
-  static const View view{{{"NODE", "id"},
-                          {"KIND", "kind"},
-                          {"JOB", "job_id"},
-                          {"AFTER", "after_text"},
-                          {"RULE", "trigger_rule"},
-                          {"ALLOW FAILURE", "allow_failure"}},
-                         "id",
-                         {{"TYPE", "job_type"},
-                          {"JOB NAME", "job_name"},
-                          {"JOB STATE", "job_state"},
-                          {"FINALLY", "finally"}}};
+  static const View view{
+      {{"NODE", "id"},
+       {"KIND", "kind"},
+       {"JOB", "job_id"},
+       {"AFTER", "after_text"},
+       {"RULE", "trigger_rule"},
+       {"ALLOW FAILURE", "allow_failure"},
+       {.title = "FINALLY", .member = "is_finally", .sparse = true},
+       {.title = "FOR EACH OF", .member = "over", .sparse = true}},
+      "id",
+      {{"TYPE", "job_type"}, {"JOB NAME", "job_name"}, {"JOB STATE", "job_state"}}};
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse graph,
                             session.Call({.path = JobPath(arguments.id, "graph")}));
   PrintNodes(session, graph.body, view);

@@ -125,6 +125,22 @@ TEST_F(FileCommandsTest, TheDocumentIsTheServersWithPlaces) {
   EXPECT_NE(err().find("nothing was changed"), std::string::npos);
 }
 
+TEST_F(FileCommandsTest, AChangedNodeIsNamed) {
+  const std::string file =
+      Write("flow.yaml",
+            "name: F\nworkflow:\n  nodes:\n    - {id: a, job: x}\n    - {id: t12, job: y}\n");
+  const json changes = {{{"path", "/workflow/nodes/1/job"}, {"from", "x"}, {"to", "y"}},
+                        {{"path", "/workflow/nodes/7/job"}, {"from", "x"}, {"to", nullptr}},
+                        {{"path", "/workflow/nodes"}, {"from", "x"}, {"to", "y"}}};
+  Answer("POST /api/apply?dry_run=true", Answered({Item(0, "updated", changes)}));
+  EXPECT_EQ(Run({"diff", "-f", file}), 1) << err();
+  EXPECT_NE(out().find("  /workflow/nodes/1/job (t12)\n"), std::string::npos) << out();
+  EXPECT_NE(out().find("  /workflow/nodes/7/job\n"), std::string::npos) << out();
+  Answer("POST /api/apply", Answered({Item(0, "updated", changes)}));
+  EXPECT_EQ(Run({"apply", "-f", file, "-o", "wide"}), 0) << err();
+  EXPECT_NE(out().find("/workflow/nodes/1/job (t12), "), std::string::npos) << out();
+}
+
 TEST_F(FileCommandsTest, ManyJobsGoInSeveralRequests) {
   std::string text;
   for (int i = 0; i < 501; ++i) text += "- name: j" + std::to_string(i) + "\n";

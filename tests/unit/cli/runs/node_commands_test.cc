@@ -271,5 +271,16 @@ TEST_F(NodeCommandsTest, AGraphIsATable) {
             "report  task  -           load (done)  2 succeeded  true\n");
 }
 
+TEST_F(NodeCommandsTest, AGraphShowsListsAndFinallyNodes) {
+  const json each = {{"id", "each"}, {"over", "{{nodes.list.outputs.files}}"}, {"finally", false}};
+  Answer("GET /api/jobs/sales/graph",
+         {{"nodes", {each, {{"id", "clean"}, {"over", nullptr}, {"finally", true}}}}});
+  EXPECT_EQ(Run({"workflow", "graph", "sales"}), 0) << err();
+  EXPECT_EQ(out(),
+            "NODE   KIND  JOB  AFTER  RULE  ALLOW FAILURE  FINALLY  FOR EACH OF\n"
+            "each   -     -    -      -     -              -        {{nodes.list.outputs.files}}\n"
+            "clean  -     -    -      -     -              true     -\n");
+}
+
 }  // namespace
 }  // namespace carillon::cli
