@@ -93,8 +93,9 @@ struct RenderedParameters {
 // With the items of a mapped node; they are as untrusted as its list, under the name `as`.
 //
 // An upstream node that has not ended yet (possible under trigger rules other than `all`), or that
-// was skipped, has a state but no exit code and no outputs; PENDING and RUNNING are states too. In a
-// finally node, but for its list, a missing value of a node that is not COMPLETED is an empty text.
+// was skipped, has a state but no exit code and no outputs; PENDING and RUNNING are states too. In
+// a finally node, but for its list, a missing value of a node that is not COMPLETED is an empty
+// text.
 Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
                                                 const NodeRows& rows, const WorkflowFacts& facts);
 

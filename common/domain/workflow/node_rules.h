@@ -20,8 +20,8 @@
 //
 // Trigger rule `succeeded`: an edge counts only if it is met and its upstream node is a success. A
 // number: starts when so many count. `all`: when all do. Otherwise, once all upstream have ended,
-// it is skipped: bad_condition if an edge is broken, else too_few. That was no start, so nothing that
-// follows a failure starts after it.
+// it is skipped: bad_condition if an edge is broken, else too_few. That was no start, so nothing
+// that follows a failure starts after it.
 //
 // A finally node waits until all nodes that are not finally have ended; then the same rules apply.
 #pragma once
@@ -118,9 +118,9 @@ bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& row
 
 // Positions of the nodes that make the workflow run fail: failures without allow_failure that are
 // not repaired. A node that is upstream_failed although no upstream failed counts too: the late
-// success of a run that was lost has come after the node had been skipped. One that is too_few counts
-// unless a node before it does: the run was not to go on with so few successes, whether these were
-// allowed failures, repaired ones or nodes that were not selected.
+// success of a run that was lost has come after the node had been skipped. One that is too_few
+// counts unless a node before it does: the run was not to go on with so few successes, whether
+// these were allowed failures, repaired ones or nodes that were not selected.
 std::vector<size_t> FailuresOf(const WorkflowGraph& graph, const NodeRows& rows);
 
 }  // namespace carillon
