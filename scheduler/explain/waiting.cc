@@ -45,7 +45,7 @@ std::string DownExecutors(const std::vector<const ExecutorRecord*>& matching) {
 Waiting OnlyOn(const ExecutorId& pinned, const std::vector<const ExecutorRecord*>& matching) {
   if (matching.empty()) {
     return {"pinned_unknown",
-            fmt::format("The job is restricted to executor {}, which is unknown.", pinned.value())};
+            fmt::format("The run is restricted to executor {}, which is unknown.", pinned.value())};
   }
   return {"away", DownExecutors(matching)};
 }

@@ -157,13 +157,31 @@ Problem ExplainNodes(const Call& call, const RunKey& key, const Error& error) {
       .detail = fmt::format("Run {} is not of a workflow, or has not begun.", EncodeRunId(key))};
 }
 
+// The decision that was made before: by another person, or by this caller, who lost the answer.
+std::string EarlierDecision(const Call& call, const DecideNodeRequest& request) {
+  const auto view = call.stores.workflows.GetWorkflowRun(request.key);
+  if (!view.ok()) return {};
+  for (size_t i = 0; i < view->nodes.size() && i < view->definition.nodes.size(); ++i) {
+    const WorkflowNode& node = view->definition.nodes[i];
+    if (node.id != request.node) continue;
+    const json made = ShowDecision(node, view->nodes[i].detail, view->nodes[i].row.outputs);
+    if (!made.is_object() || !made["by"].is_string()) return {};
+    return fmt::format("; it was {} by {}{}", made["decision"].get<std::string>(),
+                       made["by"].get<std::string>(),
+                       made["at"].is_string() ? " at " + made["at"].get<std::string>() : "");
+  }
+  return {};
+}
+
 Problem ExplainDecision(const Call& call, const DecideNodeRequest& request, const Error& error) {
   const std::string run = EncodeRunId(request.key);
   if (error.code == ErrorCode::kInvalid) {
     return NotFound(fmt::format("Run {} has no node {}.", run, request.node));
   }
   if (error.code == ErrorCode::kConflict) {
-    return {.status = 409, .code = "not_open", .detail = error.message};
+    return {.status = 409,
+            .code = "not_open",
+            .detail = error.message + EarlierDecision(call, request)};
   }
   if (error.code == ErrorCode::kDenied) return NotApprover(error);
   if (IsUnknown(Status(error))) {
@@ -189,7 +207,7 @@ Outcome<DecisionBody> ReadDecision(const Call& call) {
   }
   if (decision == Name(Decision::kApprove)) return read;
   read.decision = Decision::kRefuse;
-  if (read.reason.empty()) {
+  if (read.reason.find_first_not_of(" \t\r\n") == std::string::npos) {
     return InvalidField("/reason", "missing", "Must be given for refuse.");
   }
   return read;

@@ -177,6 +177,8 @@ NodeMistakes ReadTask(const json& value, const std::string& pointer, UnknownFiel
 NodeMistakes ReadApproval(const json& value, const std::string& pointer, UnknownFields unknown,
                           std::optional<Approval>& out) {
   Approval& approval = out.emplace();
+  // In YAML, a name without a value is null.
+  if (value.is_null()) return {InvalidAt(pointer, "has no value; write {} for its defaults")};
   return ReadMembers(
       value, pointer,
       [&](const std::string& name, const json& entry, const std::string& place) -> Status {
@@ -192,6 +194,8 @@ NodeMistakes ReadApproval(const json& value, const std::string& pointer, Unknown
 NodeMistakes ReadWait(const json& value, const std::string& pointer, UnknownFields unknown,
                       std::optional<NodeWait>& out) {
   NodeWait& wait = out.emplace();
+  if (value.is_null())
+    return {InvalidAt(pointer, "has no value; write {until: \"06:30\"}, or for_s")};
   return ReadMembers(
       value, pointer,
       [&](const std::string& name, const json& entry, const std::string& place) -> Status {

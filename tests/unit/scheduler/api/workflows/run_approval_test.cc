@@ -70,6 +70,8 @@ TEST_F(RunApprovalTest, AnApprovalIsDecidedOnce) {
   const Answer again = Post(PathOf(run), {{"decision", "approve"}});
   EXPECT_EQ(again.status, 409) << again.text;
   EXPECT_EQ(again.body()["code"], "not_open");
+  EXPECT_NE(again.text.find("; it was approved by token/admin at 2026-03-01"), std::string::npos)
+      << again.text;
 }
 
 TEST_F(RunApprovalTest, ARefusalFailsTheNodeAndNeedsAReason) {
@@ -77,6 +79,8 @@ TEST_F(RunApprovalTest, ARefusalFailsTheNodeAndNeedsAReason) {
   const Answer silent = Post(PathOf(run), {{"decision", "refuse"}});
   EXPECT_EQ(silent.status, 400) << silent.text;
   EXPECT_EQ(silent.pointer(), "/reason");
+  const Answer blank = Post(PathOf(run), {{"decision", "refuse"}, {"reason", "  \n"}});
+  EXPECT_EQ(blank.status, 400) << blank.text;
   EXPECT_EQ(Post(PathOf(run), {{"decision", "maybe"}}).pointer(), "/decision");
   EXPECT_EQ(Post(PathOf(run), json::object()).pointer(), "/decision");
   const Answer refused = Post(PathOf(run), {{"decision", "refuse"}, {"reason", "wrong rows"}});

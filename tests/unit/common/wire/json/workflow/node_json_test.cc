@@ -195,7 +195,8 @@ TEST(NodeJsonTest, ANodeIsOneThing) {
             "/nodes/0/job: is missing; a node has a job, task, approval or wait");
   EXPECT_EQ(MistakesOf({{"job", "j"}, {"task", "x"}}),
             "/nodes/0: has more than one of job, task, approval and wait");
-  EXPECT_EQ(MistakesOf({{"approval", nullptr}}), "/nodes/0/approval: must be an object");
+  EXPECT_EQ(MistakesOf({{"approval", nullptr}}),
+            "/nodes/0/approval: has no value; write {} for its defaults");
 }
 
 TEST(NodeJsonTest, MistakesOfApprovalsAndWaits) {
