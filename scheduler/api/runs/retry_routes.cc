@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/domain/parts/run_part.h"
+#include "common/domain/workflow/skip_rights.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
@@ -122,6 +123,16 @@ Problem ExplainRetryOf(const RunDetail& run, const Error& error) {
   return problem;
 }
 
+// A dry run refuses the person whom the retry would refuse.
+Status CheckSkips(const Call& call, const WorkflowRunView& view, const RetryPlan& plan) {
+  CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, WorkflowGraph::Compile(view.definition));
+  for (const NodeChange& change : plan.changes) {
+    if (change.to != NodeChange::To::kSkippedByHand) continue;
+    CARILLON_TRY(CheckMaySkipNode(graph, change.position, nullptr, DeciderOf(call.caller)));
+  }
+  return {};
+}
+
 // The nodes that the retry would change. Changes nothing, so there is no audit record, and an
 // Idempotency-Key may be used again.
 Reply Preview(const Call& call, const RunKey& key, const WorkflowRetry& retry) {
@@ -136,6 +147,8 @@ Reply Preview(const Call& call, const RunKey& key, const WorkflowRetry& retry) {
   }
   const auto plan = call.stores.workflows.PreviewRetry(key, retry);
   if (!plan.ok()) return ExplainRetry(plan.error());
+  const Status may_skip = CheckSkips(call, *view, *plan);
+  if (!may_skip.ok()) return ExplainRetry(may_skip.error());
   json skipped = json::array();
   for (const NodeChange& change : plan->changes) {
     if (change.to == NodeChange::To::kSkippedByHand) {

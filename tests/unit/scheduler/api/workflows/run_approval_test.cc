@@ -138,6 +138,19 @@ TEST_F(RunApprovalTest, OnlyThoseWhoAreNamedDecideAndSkip) {
   EXPECT_EQ(Node(run, "gate")["state"], "PENDING");
 }
 
+TEST_F(RunApprovalTest, ADryRunOfARetryAsksWhoMaySkip) {
+  const std::string run =
+      Begun({{"message", "publish?"}, {"by", {AddUser("somebody-else", "user")}}});
+  Post("/api/runs/" + run + "/cancel");
+  Step(run);
+  for (const bool dry : {false, true}) {
+    const Answer refused =
+        Post("/api/runs/" + run + "/retry", {{"skip", {"gate"}}, {"dry_run", dry}});
+    EXPECT_EQ(refused.status, 403) << refused.text;
+    EXPECT_EQ(refused.body()["code"], "not_approver");
+  }
+}
+
 TEST_F(RunApprovalTest, ADecisionIsRepeatedByItsKey) {
   const std::string run = Begun({{"message", "publish?"}});
   const auto decide = [&] {
