@@ -23,7 +23,8 @@ namespace {
 
 constexpr size_t kJobShownMax = 64;
 constexpr size_t kApproverBytesMax = 64;
-constexpr size_t kItemsTextMax = 10;  // "1000" and its name: what the release adds to the rules
+// The release adds ";items=1000", and ";as=" with a name, to the rules.
+constexpr size_t kItemsTextMax = 80;
 constexpr size_t kOverBytesMax = 1'000;
 
 class NodeChecker {
