@@ -13,6 +13,7 @@
 #include "common/domain/template/job_templates.h"
 #include "common/domain/template/parameter_dates.h"
 #include "common/domain/template/template_text.h"
+#include "common/domain/template/trigger_outputs.h"
 
 namespace carillon {
 namespace {
@@ -286,6 +287,8 @@ Parameters MergeParameters(Parameters defaults, const Parameters& given) {
 
 Parameters FillTrigger(Parameters parameters, const RunTrigger& trigger) {
   const Variables values = TriggerValues(trigger);
+  // The run has them itself, or was started without: the placeholder is no value.
+  std::erase_if(parameters, [](const auto& one) { return AsksForOutputs(one.second); });
   for (auto& [name, value] : parameters) {
     auto* text = std::get_if<std::string>(&value);
     if (text == nullptr) continue;

@@ -103,6 +103,14 @@ TEST(TriggerOutputsTest, TheWholeJobIsJudgedWithoutTheValues) {
   EXPECT_TRUE(ValidateJob(job).ok()) << ValidateJob(job).error().message;
 }
 
+// An edit that takes the schedule away leaves its filled parameters to the run.
+TEST(TriggerOutputsTest, APlaceholderNeverStandsInForItsValue) {
+  const Parameters filled = FillTrigger(
+      {{"x", std::string("{{trigger.outputs.rows}}")}, {"y", std::string("{{trigger.state}}")}},
+      AfterTrigger());
+  EXPECT_EQ(filled, (Parameters{{"y", std::string("COMPLETED")}}));
+}
+
 TEST(TriggerOutputsTest, NamesAndRunsThatHaveThem) {
   const ScheduleSpec spec =
       AfterJob("{{trigger.outputs.b}}-{{trigger.outputs.a}}-{{fire_time}}").schedules[0];
