@@ -56,7 +56,7 @@ struct WorkerModel {
 };
 
 // One attempt, as an observer knows it.
-struct Fate {
+struct WorkerFate {
   HeldAttempt held;
   int calls = 0;
   int64_t runs_in = -1;  // the process in which its function runs
@@ -242,7 +242,7 @@ class WorkerWorld {
   }
 
   void TakeEnd(AttemptEnded ended) {
-    Fate& fate = fates_.at(IdOf(ended.attempt));
+    WorkerFate& fate = fates_.at(IdOf(ended.attempt));
     if (!fate.result) Judge(fate, std::move(ended.result));  // a repeated end is no news
   }
 
@@ -354,7 +354,7 @@ class WorkerWorld {
       const bool current = worker.session == stream.session || failpoint::Broken("worker.session");
       const WorkerTicket ticket = executor::TicketOf(start.attempt);
       if (!current || !worker.recent.insert(ticket).second) continue;
-      Fate& fate = FateOf(ticket);
+      WorkerFate& fate = FateOf(ticket);
       ++outcome_.calls;
       if (++fate.calls > 1) Fail("was called twice", fate);
       if (fate.result) Fail("was called after its end", fate);
@@ -370,7 +370,7 @@ class WorkerWorld {
     const WorkerTicket ticket = *worker.held.begin();
     worker.held.erase(ticket);
     worker.unconfirmed.insert(ticket);
-    Fate& fate = FateOf(ticket);
+    WorkerFate& fate = FateOf(ticket);
     fate.runs_in = -1;
     fate.returned = true;
     const auto found = streams_.find(number);
@@ -392,9 +392,11 @@ class WorkerWorld {
   }
 
   // ---- the judge
-  Fate& FateOf(const WorkerTicket& ticket) { return fates_.at(IdOf(*executor::AttemptOf(ticket))); }
+  WorkerFate& FateOf(const WorkerTicket& ticket) {
+    return fates_.at(IdOf(*executor::AttemptOf(ticket)));
+  }
 
-  void Judge(Fate& fate, AttemptResult result) {
+  void Judge(WorkerFate& fate, AttemptResult result) {
     if (fate.runs_in >= 0) Fail("ended while its function ran: " + result.reason, fate);
     if (result.state == RunState::kCompleted && !fate.returned)
       Fail("is COMPLETED, but never returned", fate);
@@ -402,7 +404,7 @@ class WorkerWorld {
       Fail("did not begin, but was called", fate);
     fate.result = std::move(result);
   }
-  void Fail(const std::string& what, const Fate& fate) {
+  void Fail(const std::string& what, const WorkerFate& fate) {
     if (!outcome_.violation) {
       outcome_.violation = fmt::format("attempt {} {}", fate.held.key.schedule_id.value(), what);
     }
@@ -417,7 +419,7 @@ class WorkerWorld {
   std::vector<std::pair<size_t, std::shared_ptr<StreamModel>>> old_;
   std::vector<StartRecord> to_write_;
   std::map<AttemptId, StartRecord> disk_;
-  std::map<AttemptId, Fate> fates_;
+  std::map<AttemptId, WorkerFate> fates_;
   uint64_t started_ = 0;
   int64_t last_pid_ = 100;
   uint64_t last_image_ = 0;
