@@ -170,7 +170,8 @@ class LogReader {
     if (elsewhere_ == "shards") {
       session_.Say(fmt::format(
           "This run fans out, and each of its parts has its own log: `carillon run logs {0} "
-          "--shard 0`. `carillon run shards {0}` lists them.",
+          "--shard N`. `carillon run shards {0}` lists them, with --state FAILED those that "
+          "failed.",
           flags_.run_id));
     } else if (elsewhere_ == "nodes") {
       session_.Say(fmt::format(
