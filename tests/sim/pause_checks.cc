@@ -10,14 +10,14 @@
 namespace carillon::sim {
 namespace {
 
-enum class Fate { kRun, kMisfireGap, kLimitGap, kEither };
+enum class FateOfFire { kRun, kMisfireGap, kLimitGap, kEither };
 
-std::string_view Name(Fate fate) {
+std::string_view Name(FateOfFire fate) {
   switch (fate) {
-    case Fate::kRun: return "run";
-    case Fate::kMisfireGap: return "misfire";
-    case Fate::kLimitGap: return "catch_up_limit";
-    case Fate::kEither: return "nothing";
+    case FateOfFire::kRun: return "run";
+    case FateOfFire::kMisfireGap: return "misfire";
+    case FateOfFire::kLimitGap: return "catch_up_limit";
+    case FateOfFire::kEither: return "nothing";
   }
   return "";
 }
@@ -29,8 +29,8 @@ struct Moments {
 };
 
 // With policy skip or latest, only the newest due fire runs after a stall of more than 15 s.
-Fate FateOfOvertaken(const std::vector<WallTime>& fires, size_t at, const JobDefinition& job,
-                     const Moments& planned) {
+FateOfFire FateOfOvertaken(const std::vector<WallTime>& fires, size_t at, const JobDefinition& job,
+                           const Moments& planned) {
   const Duration grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), 5s);
   const Duration window = std::chrono::seconds(job.catch_up_window_s);
   const WallTime fire = fires[at];
@@ -39,21 +39,22 @@ Fate FateOfOvertaken(const std::vector<WallTime>& fires, size_t at, const JobDef
     // Fires that are not in the list were planned before the pause, or not: the first one of the
     // list that is late tells of the stall in any case.
     const bool stalled = fires.front() < planned.first - std::min<Duration>(grace, 15s);
-    return stalled && fires[at + 1] <= planned.first ? Fate::kMisfireGap : Fate::kEither;
+    return stalled && fires[at + 1] <= planned.first ? FateOfFire::kMisfireGap
+                                                     : FateOfFire::kEither;
   }
-  if (fire >= planned.last - grace) return Fate::kRun;
+  if (fire >= planned.last - grace) return FateOfFire::kRun;
   const bool skip = job.misfire_policy == MisfirePolicy::kSkip;
   if (fire >= planned.first - grace) {
-    return !skip && fire >= planned.last - window ? Fate::kRun : Fate::kEither;
+    return !skip && fire >= planned.last - window ? FateOfFire::kRun : FateOfFire::kEither;
   }
-  if (skip || fire < planned.first - window) return Fate::kMisfireGap;
-  return fire >= planned.last - window ? Fate::kRun : Fate::kEither;
+  if (skip || fire < planned.first - window) return FateOfFire::kMisfireGap;
+  return fire >= planned.last - window ? FateOfFire::kRun : FateOfFire::kEither;
 }
 
 // Returns the outcome that a fire must have. `at` is its index in `fires`, which end at the time of
 // planning. kEither: the outcome depends on the exact time of planning.
-Fate FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& job,
-            const Moments& planned) {
+FateOfFire FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& job,
+                  const Moments& planned) {
   const bool queues = job.overlap_policy == OverlapPolicy::kQueueOne ||
                       job.overlap_policy == OverlapPolicy::kQueueAll;
   if (job.misfire_policy != MisfirePolicy::kAll && !queues) {
@@ -66,32 +67,32 @@ Fate FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& 
   };
   const auto place = static_cast<int64_t>(at);
   const WallTime fire = fires[at];
-  if (fire >= planned.last - grace) return Fate::kRun;
-  if (fire >= planned.first - grace) return Fate::kEither;
-  if (job.misfire_policy == MisfirePolicy::kSkip) return Fate::kMisfireGap;
+  if (fire >= planned.last - grace) return FateOfFire::kRun;
+  if (fire >= planned.first - grace) return FateOfFire::kEither;
+  if (job.misfire_policy == MisfirePolicy::kSkip) return FateOfFire::kMisfireGap;
   const int64_t newer_least = before(planned.first - grace) - place - 1;
   const int64_t newer_most = before(planned.last - grace) - place - 1;
-  if (fire < planned.first - window) return Fate::kMisfireGap;
+  if (fire < planned.first - window) return FateOfFire::kMisfireGap;
   const bool in_window = fire >= planned.last - window;
   const bool latest = job.misfire_policy == MisfirePolicy::kLatest;
   const int64_t most = latest ? 1 : job.catch_up_max;
   if (newer_least >= most) {
     // With policy latest only one fire runs, so the fire is a misfire in or out of the window.
-    if (latest) return Fate::kMisfireGap;
-    return in_window ? Fate::kLimitGap : Fate::kEither;
+    if (latest) return FateOfFire::kMisfireGap;
+    return in_window ? FateOfFire::kLimitGap : FateOfFire::kEither;
   }
-  return newer_most < most && in_window ? Fate::kRun : Fate::kEither;
+  return newer_most < most && in_window ? FateOfFire::kRun : FateOfFire::kEither;
 }
 
-Fate Became(const PausePorts& ports, const std::vector<GapRange>& gaps, ScheduleId id,
-            WallTime fire) {
-  if (ports.checker.rows().contains(RunKey{fire, id, 0})) return Fate::kRun;
+FateOfFire Became(const PausePorts& ports, const std::vector<GapRange>& gaps, ScheduleId id,
+                  WallTime fire) {
+  if (ports.checker.rows().contains(RunKey{fire, id, 0})) return FateOfFire::kRun;
   for (const GapRange& gap : gaps) {
     if (fire < gap.from || gap.to < fire) continue;
-    if (gap.reason == GapReason::kMisfire) return Fate::kMisfireGap;
-    if (gap.reason == GapReason::kCatchUpLimit) return Fate::kLimitGap;
+    if (gap.reason == GapReason::kMisfire) return FateOfFire::kMisfireGap;
+    if (gap.reason == GapReason::kCatchUpLimit) return FateOfFire::kLimitGap;
   }
-  return Fate::kEither;
+  return FateOfFire::kEither;
 }
 
 }  // namespace
@@ -112,9 +113,10 @@ void CheckMisfiresOfPause(const PausePorts& ports) {
     if (life.spec.jitter != Duration{}) continue;  // the moments below are those of the fires
     const std::vector<WallTime> fires = History::Fires(life, first, planned.last);
     for (size_t at = 0; at < fires.size() && fires[at] <= ports.resumed; ++at) {
-      const Fate wanted = FateOf(fires, at, job->definition, planned);
-      const Fate found = Became(ports, gaps[id], id, fires[at]);
-      if (wanted == found || (wanted == Fate::kEither && found != Fate::kEither)) continue;
+      const FateOfFire wanted = FateOf(fires, at, job->definition, planned);
+      const FateOfFire found = Became(ports, gaps[id], id, fires[at]);
+      if (wanted == found || (wanted == FateOfFire::kEither && found != FateOfFire::kEither))
+        continue;
       ports.checker.Fail("pause: misfires",
                          fmt::format("{} schedule {} fire {}, paused until {}: {} instead of {}",
                                      life.job_id.value(), id.value(), FormatRfc3339(fires[at]),
