@@ -44,6 +44,7 @@ bool WriteDependent(MemoryTables& tables, const JobEntry& job, const DependentRu
     entry.parameters_json = GivenToText(*given);
     tables.PutRun(std::move(entry));
   } else {
+    tables.PutRun(entry);  // its end is told, as that of each run
     WriteSkip(tables, std::move(entry), reason::kBadParameters, now,
               given.error().pointer + ": " + given.error().message);
   }

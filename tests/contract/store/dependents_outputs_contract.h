@@ -68,7 +68,9 @@ TYPED_TEST(AfterOutputsContract, ARunWithoutItsOutputIsSkippedWithASentence) {
   const StoredJob plain = s.Create("plain", s.After("a", AfterOutcome::kDone));
   s.Create("c", s.After("b", AfterOutcome::kDone));
   const RunRow ended = s.EndedWith(a, {{"row", "12"}}, kT0 + 1s);
-  const CompletionEffect effect = s.Act(kT0 + 5s);
+  const auto effects = s.v(s.completions.Apply(s.Ends(), s.fence, kT0 + 5s));
+  ASSERT_EQ(effects.size(), 1u);
+  const CompletionEffect& effect = effects[0];
   // The neighbour in the batch starts.
   ASSERT_EQ(effect.started.size(), 1u);
   EXPECT_EQ(effect.started[0].job_no, plain.job_no);
@@ -82,7 +84,9 @@ TYPED_TEST(AfterOutputsContract, ARunWithoutItsOutputIsSkippedWithASentence) {
   ASSERT_TRUE(skipped.trigger.has_value());
   EXPECT_EQ(skipped.trigger->run, ended.key);
   EXPECT_EQ(s.OnlyPending(kT0 + 1h).job_no, plain.job_no);
-  // It starts nothing itself, and the end does not start it again.
+  // It tells its end as each skipped run does, and starts nothing; nor is it started again.
+  ASSERT_EQ(s.Ends().size(), 1u);
+  EXPECT_EQ(s.Ends()[0].key, key);
   EXPECT_TRUE(s.Act(kT0 + 6s).started.empty());
 }
 
