@@ -88,6 +88,10 @@ class PairedFiringStore final : public Paired<FiringStore> {
                                          std::optional<RunCursor> after, size_t limit) override {
     return Both("ScanCancelRequests", &FiringStore::ScanCancelRequests, segments, after, limit);
   }
+  Result<RunningPage> ScanPresumed(const std::vector<SegmentId>& segments,
+                                   std::optional<RunCursor> after, size_t limit) override {
+    return Both("ScanPresumed", &FiringStore::ScanPresumed, segments, after, limit);
+  }
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override {
     return Both("LoadDefinitions", &FiringStore::LoadDefinitions, keys);
@@ -113,6 +117,14 @@ class PairedFiringStore final : public Paired<FiringStore> {
   Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
                                           const Fence& fence, WallTime now) override {
     return Both("MarkLost", &FiringStore::MarkLost, reports, fence, now);
+  }
+  Result<std::vector<RunEffect>> GiveUp(const std::vector<LostReport>& reports, const Fence& fence,
+                                        WallTime now) override {
+    return Both("GiveUp", &FiringStore::GiveUp, reports, fence, now);
+  }
+  Result<std::vector<RunEffect>> Presume(const std::vector<LostReport>& reports, const Fence& fence,
+                                         WallTime now) override {
+    return Both("Presume", &FiringStore::Presume, reports, fence, now);
   }
   Result<OverdueReport> ReadOverdue(WallTime now) override {
     return Both("ReadOverdue", &FiringStore::ReadOverdue, now);

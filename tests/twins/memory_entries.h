@@ -41,6 +41,7 @@ struct RunEntry {
   std::optional<NodeOrigin> node = {};    // of the run of a workflow's node
   WallTime until = WallTime{};            // when it was last opened: its end; zero = never
   std::vector<RunAttempt> attempts = {};  // the earlier attempts, ascending
+  int given_up = 0;  // with a cancel request: the attempt that a person has given up
 };
 
 // RunDetail::until.

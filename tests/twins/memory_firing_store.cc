@@ -14,6 +14,7 @@
 #include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_losses.h"
 #include "tests/twins/memory_node_jobs.h"
 #include "tests/twins/memory_open_runs.h"
 #include "tests/twins/memory_run_writes.h"
@@ -38,14 +39,6 @@ Status CheckBatch(const std::vector<Item>& items, const Fence& fence, std::strin
     }
   }
   return {};
-}
-
-// The result of an attempt that was lost: only its start time is known.
-AttemptResult LossOf(const RunEntry& entry, WallTime now) {
-  return {.state = RunState::kLost,
-          .reason = std::string(reason::kExecutorLost),
-          .started = entry.result.started,
-          .ended = now};
 }
 
 // True if a report that does not change the run still contains new information about its attempt.
@@ -136,7 +129,17 @@ Result<RunningPage> MemoryFiringStore::ScanCancelRequests(const std::vector<Segm
                                                           std::optional<RunCursor> after,
                                                           size_t limit) {
   MutexLock lock(tables_.mu);
-  return PageOf(tables_, &MemoryTables::cancels, segments, after, limit);
+  RunningPage page = PageOf(tables_, &MemoryTables::cancels, segments, after, limit);
+  for (const RunRow& row : page.runs) {
+    if (tables_.FindRun(row.key)->given_up == row.attempt) page.given_up.insert(row.key);
+  }
+  return page;
+}
+
+Result<RunningPage> MemoryFiringStore::ScanPresumed(const std::vector<SegmentId>& segments,
+                                                    std::optional<RunCursor> after, size_t limit) {
+  MutexLock lock(tables_.mu);
+  return PageOf(tables_, &MemoryTables::presumed, segments, after, limit);
 }
 
 Result<OverdueReport> MemoryFiringStore::ReadOverdue(WallTime now) {
@@ -351,41 +354,17 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
 
 Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<LostReport>& reports,
                                                            const Fence& fence, WallTime now) {
-  CARILLON_TRY(CheckBatch(reports, fence, "lost"));
-  MutexLock lock(tables_.mu);
-  CARILLON_TRY(tables_.CheckFence(fence));
-  std::vector<RunEffect> effects;
-  for (const LostReport& report : reports) {
-    const RunEntry* found = tables_.FindRun(report.key);
-    if (found == nullptr || IsRunningWorkflow(found->row)) continue;
-    const JobEntry& entry = *tables_.FindJob(found->row.job_no);
-    JobRow job = ToJobRow(entry);
-    if (found->row.def_version != entry.version) {
-      // A version that cannot be read may contain the rule that the attempt must not be killed.
-      const auto started_under = entry.versions.find(found->row.def_version);
-      const bool known = started_under != entry.versions.end() &&
-                         !entry.unreadable.contains(found->row.def_version);
-      job.attempt_rules = LossRules{};
-      if (known) {
-        job.attempt_rules = {started_under->second.on_lost,
-                             IsCooperative(started_under->second.type)};
-      }
-    }
-    job = ForRun(std::move(job), found->row);
-    const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
-    if (!change) continue;
-    const bool held_slot = entry.slots.contains(report.key);
-    const bool held_group = found->row.group != GroupNo{};
-    CARILLON_CHECK(WriteChange(tables_, *found, *change, LossOf(*found, now), now).ok(),
-                   "a loss reopens no final run");
-    RunEffect& effect = effects.emplace_back();
-    effect.key = report.key;
-    NoteWritten(tables_.FindRun(report.key)->row, &effect);
-    effect.dead_letter = change->dead_letter && LeavesDeadLetter(tables_.FindRun(report.key)->row);
-    effect.freed_slot = (held_slot && !entry.slots.contains(report.key)) ||
-                        (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
-  }
-  return effects;
+  return LoseBatch(tables_, reports, {Loss::kLeaseEnded, fence, now});
+}
+
+Result<std::vector<RunEffect>> MemoryFiringStore::GiveUp(const std::vector<LostReport>& reports,
+                                                         const Fence& fence, WallTime now) {
+  return LoseBatch(tables_, reports, {Loss::kGivenUp, fence, now});
+}
+
+Result<std::vector<RunEffect>> MemoryFiringStore::Presume(const std::vector<LostReport>& reports,
+                                                          const Fence& fence, WallTime now) {
+  return LoseBatch(tables_, reports, {Loss::kPresumed, fence, now});
 }
 
 Result<std::vector<JobVersionRecord>> MemoryFiringStore::LoadDefinitions(

@@ -92,6 +92,10 @@ Result<bool> MemoryRunStore::CancelRun(const RunKey& key, const WriteContext& co
   MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return NotOpenable(key);
+  if (context.give_up) {
+    CARILLON_TRY(GiveUpOne(tables_, RunEntry(*found), context));
+    return true;
+  }
   const bool done = CancelOne(tables_, RunEntry(*found), context);
   if (done) CancelNodesOf(tables_, {key}, context);
   ReportEnds(tables_, context);

@@ -7,6 +7,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/nodes/for_run.h"
 #include "common/domain/nodes/node_groups.h"
 #include "common/domain/nodes/run_rules.h"
 #include "common/domain/nodes/task_jobs.h"
@@ -50,6 +51,12 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
   entry.result.reason = change.reason;
   row.state = change.state;
   row.attempt = change.attempt;
+  // The time at which a lost attempt is taken for dead is of that attempt.
+  if (!IsFinal(change.state)) row.flags &= ~run_flag::kPresume;
+  if (change.state == RunState::kHeld && change.due != kNever) {
+    row.due = change.due;
+    row.flags |= run_flag::kPresume;
+  }
   if (change.state == RunState::kPending) {
     row.due = change.due;
     row.def_version = change.def_version;
@@ -233,6 +240,7 @@ CancelEffect CancelAlone(MemoryTables& tables, const RunEntry& entry, const Writ
   }
   if (!sentence.empty()) changed.result.error = sentence;
   if (effect == CancelEffect::kRequested) {
+    if (!entry.row.cancel_requested) changed.given_up = 0;
     changed.row.cancel_requested = context.cancel_mode;
     tables.PutRun(std::move(changed));
     return effect;
@@ -248,6 +256,24 @@ CancelEffect CancelAlone(MemoryTables& tables, const RunEntry& entry, const Writ
 }
 
 }  // namespace
+
+Status GiveUpOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context) {
+  const JobRow job = ForRun(ToJobRow(*tables.FindJob(entry.row.job_no)), entry.row);
+  CARILLON_TRY(CheckGiveUp(entry.row, job.cooperative, context.overlap()));
+  std::set<RunKey> attempts{entry.row.key};
+  if (!IsPart(entry.row.key)) {
+    for (const RunKey& key : PartsOf(tables, entry.row.key)) attempts.insert(key);
+  }
+  const std::string sentence = GiveUpSentence(context.actor, context.reason);
+  for (const RunKey& key : attempts) {
+    RunEntry changed = *tables.FindRun(key);
+    if (!MayGiveUp(changed.row, job.cooperative)) continue;
+    changed.given_up = changed.row.attempt;
+    if (!sentence.empty()) changed.result.error = sentence;
+    tables.PutRun(std::move(changed));
+  }
+  return {};
+}
 
 bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context) {
   const RunKey own = entry.row.key;

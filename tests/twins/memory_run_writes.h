@@ -39,6 +39,10 @@ RunAttempt LastAttempt(const RunEntry& entry);
 // received a request.
 bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)
     REQUIRES(tables.mu);
+// Tells the owner that a person has given up the attempt of this run, and those of the parts of a
+// fire. kConflict: CheckGiveUp.
+Status GiveUpOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)
+    REQUIRES(tables.mu);
 // Applies DecideCancel to the open parts of a fire. `sentence`: why, if no user has said it.
 void CancelParts(MemoryTables& tables, const RunKey& own, const WriteContext& context,
                  const std::string& sentence = {}) REQUIRES(tables.mu);

@@ -35,7 +35,8 @@ MemoryTables::MemoryTables(StoreIdentity id, bool numbers_in_blocks)
       pending_(identity.segment_count),
       due_(identity.segment_count),
       running_(identity.segment_count),
-      cancels_(identity.segment_count) {
+      cancels_(identity.segment_count),
+      presumed_(identity.segment_count) {
   CARILLON_CHECK(identity.segment_count > 0, "a store has at least one segment");
   for (uint32_t i = 0; i < identity.segment_count; ++i) {
     segments[i] = {.segment = SegmentId(i), .released = true};
@@ -137,6 +138,7 @@ void MemoryTables::Unindex(const RunRow& row) {
   pending_[segment].erase({row.due, row.key});
   running_[segment].erase(row.key);
   cancels_[segment].erase(row.key);
+  presumed_[segment].erase(row.key);
   if (row.state == RunState::kHeld) --held_;
 }
 
@@ -152,6 +154,7 @@ void MemoryTables::Index(const RunRow& row) {
   if (running) running_[segment].insert(row.key);
   if (held) ++held_;
   if (row.cancel_requested && (running || held)) cancels_[segment].insert(row.key);
+  if (PresumedDeadAt(row)) presumed_[segment].insert(row.key);
   JobEntry& job = jobs_.at(row.job_no);
   if (IsFinal(row.state)) {
     job.open.erase(row.key);

@@ -96,6 +96,9 @@ class MemoryTables {
   const std::set<RunKey>& cancels(SegmentId segment) const REQUIRES(mu) {
     return cancels_[segment.value()];
   }
+  const std::set<RunKey>& presumed(SegmentId segment) const REQUIRES(mu) {
+    return presumed_[segment.value()];
+  }
   const std::map<RunKey, RunEntry>& runs() const REQUIRES(mu) { return runs_; }
   const std::map<JobNo, JobEntry>& jobs() const REQUIRES(mu) { return jobs_; }
   const std::map<JobId, JobNo>& job_ids() const REQUIRES(mu) { return job_ids_; }
@@ -200,7 +203,8 @@ class MemoryTables {
   std::vector<PendingIndex> pending_ GUARDED_BY(mu);  // PENDING runs by (due, key)
   std::vector<DueIndex> due_ GUARDED_BY(mu);          // active schedules by (next_fire, id)
   std::vector<std::set<RunKey>> running_ GUARDED_BY(mu);
-  std::vector<std::set<RunKey>> cancels_ GUARDED_BY(mu);  // RUNNING or HELD, cancel requested
+  std::vector<std::set<RunKey>> cancels_ GUARDED_BY(mu);   // RUNNING or HELD, cancel requested
+  std::vector<std::set<RunKey>> presumed_ GUARDED_BY(mu);  // those with a PresumedDeadAt
   // The places of runs that are queued for a group.
   std::map<RunKey, std::pair<GroupNo, GroupPlace>> group_waits_ GUARDED_BY(mu);
   size_t held_ GUARDED_BY(mu) = 0;

@@ -112,7 +112,7 @@ inline constexpr uint32_t kPart = 8192;   // of an own run, which may have to en
 // Of a schedule's row only: its runs wait for runs of other jobs first (kAwaiting).
 inline constexpr uint32_t kWaits = 16384;
 inline constexpr uint32_t kRules = 32768;  // it has RunRow::rules
-// RUNNING, lost, and presumed dead at `due` (JobDefinition::presume_dead_s).
+// HELD, and taken for dead at `due` (JobDefinition::presume_dead_s).
 inline constexpr uint32_t kPresume = 65536;
 // Any of these: something waits for its end.
 inline constexpr uint32_t kAwaited = kDelay | kDependents | kNode | kPart;

@@ -268,7 +268,13 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
   if (fate == LostProcess::kUnknown && policy.retry.on_lost == OnLost::kRetry) {
     policy.retry.on_lost = started_under;
   }
-  return AfterLoss(*row, &policy, reason::kExecutorLost, fate, now);
+  RunChange change = AfterLoss(*row, &policy, reason::kExecutorLost, fate, now);
+  const bool retries = rules.on_lost == OnLost::kRetry && job.retry.on_lost == OnLost::kRetry;
+  if (change.state == RunState::kHeld && rules.cooperative && retries &&
+      job.retry.presume_dead > Duration::zero()) {
+    change.due = now + job.retry.presume_dead;
+  }
+  return change;
 }
 
 CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap) {

@@ -118,7 +118,7 @@ bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
 struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
-  WallTime due = kNever;    // when PENDING
+  WallTime due = kNever;    // when PENDING; when HELD: presumed dead then (hanging.h)
   int64_t def_version = 0;  // when PENDING; also the priority
   int priority = 0;
   std::string reason = {};
@@ -177,7 +177,7 @@ struct LostReport {
 // meanwhile. The job's on_lost decides:
 //   retry  PENDING for the next attempt; if none is left, final LOST with a dead letter
 //   fail   final FAILED with a dead letter, reason executor_lost
-//   hold   HELD; so too under retry, if it is of a handler, which nobody could end
+//   hold   HELD; so too under retry, of a handler, which nobody could end (presume_dead: hanging.h)
 // The run of a deleted job ends as LOST.
 // An attempt that started under fail or hold is not killed when its lease ends, so its process may
 // still run. Therefore a later edit to retry does not apply to it, and a requested cancel cannot be

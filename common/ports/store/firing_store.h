@@ -11,80 +11,22 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "common/domain/calendar/calendar_set.h"
-#include "common/domain/job/misfire.h"
 #include "common/domain/run/completion.h"
+#include "common/domain/run/hanging.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/run/skip.h"
 #include "common/ports/fence.h"
 #include "common/ports/overdue_report.h"
+#include "common/ports/planned_fires.h"
 
 namespace carillon {
 
 // Maximum rows of one batch. Adapters also limit its bytes to their packet size.
 inline constexpr size_t kBatchRowsMax = 1000;
-
-// A schedule with unplanned fires at or before the horizon of the scan.
-struct DueSchedule {
-  ScheduleId schedule_id;
-  JobNo job_no;
-  SegmentId segment;
-  int64_t version = 0;      // of the schedule; increases with any edit of its job
-  int64_t job_version = 0;  // written to the runs
-  WallTime next_fire;       // the first unplanned fire
-  ScheduleSpec spec;
-  DstGap dst_gap = DstGap::kFire;
-  DstRepeat dst_repeat = DstRepeat::kAuto;
-  MisfireRules misfire;
-  int priority = 0;
-  CalendarNumbers calendars = {};
-  int64_t calendar_version = 0;  // by which `next_fire` was computed; 0 without calendars
-  uint32_t run_flags = 0;        // run_flag of each of its runs, because others wait for its job
-  bool readable = true;          // false: this version cannot read the row
-};
-
-// A run to insert.
-struct PlannedRun {
-  RunKey key;
-  JobNo job_no;
-  SegmentId segment;
-  RunKind kind = RunKind::kCron;
-  WallTime due;
-  int priority = 0;
-  int64_t def_version = 0;
-  uint32_t flags = 0;  // run_flag
-  uint32_t shard_total = 1;
-};
-
-// Moves a schedule to its next unplanned fire.
-struct ScheduleAdvance {
-  ScheduleId schedule_id;
-  SegmentId segment;
-  int64_t version = 0;     // must match
-  WallTime expected_next;  // must match
-  WallTime next_fire;      // kNever = no more fires
-  // The fire whose run a delay schedule awaits from now on; zero = none.
-  WallTime awaited = WallTime{};
-  int64_t calendar_version = 0;  // of the calendars by which it was computed: must match
-  // Set: the fire was computed anew, and this becomes the version.
-  std::optional<int64_t> new_calendar_version = {};
-};
-
-struct PlannedGap {
-  ScheduleId schedule_id;
-  JobNo job_no;
-  GapRange range;
-};
-
-// The result of planning some schedules, written in one transaction.
-struct PlanBatch {
-  std::vector<PlannedRun> runs;
-  std::vector<ScheduleAdvance> advances;
-  std::vector<PlannedGap> gaps;
-};
 
 struct PendingPage {
   std::vector<RunRow> runs;  // by (due, key)
@@ -123,6 +65,7 @@ struct RunCursor {
 struct RunningPage {
   std::vector<RunRow> runs;  // without duplicates, by (segment, due, key)
   std::optional<RunCursor> next;
+  std::set<RunKey> given_up = {};  // of cancel requests: those whose present attempt is given up
 };
 
 // The verdict on one claim.
@@ -145,14 +88,16 @@ struct RunEffect {
   RunState state = RunState::kPending;           // as written; only for kApplied
   std::optional<RunRow> again = {};              // the row as written, if PENDING
   bool dead_letter = false, given_back = false;  // returns.h
-  bool freed_slot = false;  // a queued run of its job or of its group may be admitted
-  bool completed = false;   // a completion was written (completion_store.h)
+  bool freed_slot = false;               // a queued run of its job or of its group may be admitted
+  bool completed = false;                // a completion was written (completion_store.h)
+  std::optional<WallTime> dead_at = {};  // PresumedDeadAt
 };
 
 inline void NoteWritten(const RunRow& row, RunEffect* effect) {
   effect->state = row.state;
   if (row.state == RunState::kPending) effect->again = row;
   effect->completed = IsFinal(row.state) && IsAwaited(row);
+  effect->dead_at = PresumedDeadAt(row);
 }
 
 struct JobVersionKey {
@@ -213,6 +158,10 @@ class FiringStore {
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
                                                  std::optional<RunCursor> after, size_t limit) = 0;
 
+  // HELD runs that are taken for dead at some time, for a takeover. Takes no locks.
+  virtual Result<RunningPage> ScanPresumed(const std::vector<SegmentId>& segments,
+                                           std::optional<RunCursor> after, size_t limit) = 0;
+
   // Definitions by version, with the job's id. Unknown versions are left out, unreadable ones
   // marked.
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
@@ -242,6 +191,14 @@ class FiringStore {
   // Applies DecideLost. One effect per report whose row still matched.
   virtual Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
                                                   const Fence& fence, WallTime now) = 0;
+
+  // Applies DecideGivenUp. One effect per report whose row still matched.
+  virtual Result<std::vector<RunEffect>> GiveUp(const std::vector<LostReport>& reports,
+                                                const Fence& fence, WallTime now) = 0;
+
+  // Applies DecidePresumed. One effect per report whose row still matched.
+  virtual Result<std::vector<RunEffect>> Presume(const std::vector<LostReport>& reports,
+                                                 const Fence& fence, WallTime now) = 0;
 
   // For metrics and the watchdog, over all segments. Takes no locks.
   virtual Result<OverdueReport> ReadOverdue(WallTime now) = 0;

@@ -69,6 +69,10 @@ class FaultFiringStore : public FaultStore<FiringStore> {
                                          std::optional<RunCursor> after, size_t limit) override {
     return Call("ScanCancelRequests", &FiringStore::ScanCancelRequests, segments, after, limit);
   }
+  Result<RunningPage> ScanPresumed(const std::vector<SegmentId>& segments,
+                                   std::optional<RunCursor> after, size_t limit) override {
+    return Call("ScanPresumed", &FiringStore::ScanPresumed, segments, after, limit);
+  }
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override {
     return Call("LoadDefinitions", &FiringStore::LoadDefinitions, keys);
@@ -103,6 +107,14 @@ class FaultFiringStore : public FaultStore<FiringStore> {
     auto effects = Write("MarkLost", &FiringStore::MarkLost, reports, fence, now);
     gate_.LosingEnded(reports, effects.ok());
     return effects;
+  }
+  Result<std::vector<RunEffect>> GiveUp(const std::vector<LostReport>& reports, const Fence& fence,
+                                        WallTime now) override {
+    return Write("GiveUp", &FiringStore::GiveUp, reports, fence, now);
+  }
+  Result<std::vector<RunEffect>> Presume(const std::vector<LostReport>& reports, const Fence& fence,
+                                         WallTime now) override {
+    return Write("Presume", &FiringStore::Presume, reports, fence, now);
   }
   Result<OverdueReport> ReadOverdue(WallTime now) override {
     return Call("ReadOverdue", &FiringStore::ReadOverdue, now);

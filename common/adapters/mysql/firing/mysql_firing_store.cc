@@ -79,6 +79,13 @@ Result<RunningPage> MysqlFiringStore::ScanCancelRequests(const std::vector<Segme
   });
 }
 
+Result<RunningPage> MysqlFiringStore::ScanPresumed(const std::vector<SegmentId>& segments,
+                                                   std::optional<RunCursor> after, size_t limit) {
+  return InRead(db_.pool(), "scan presumed", [&](Session& session) {
+    return ReadPresumed(session, db_.caches().incarnations, segments, after, limit);
+  });
+}
+
 Result<std::vector<JobVersionRecord>> MysqlFiringStore::LoadDefinitions(
     const std::vector<JobVersionKey>& keys) {
   return InRead(db_.pool(), "definitions",
@@ -147,13 +154,33 @@ Result<std::vector<RunEffect>> MysqlFiringStore::ApplyResults(
   });
 }
 
+namespace {
+
+Result<std::vector<RunEffect>> Lose(MysqlDatabase& db, std::string_view operation, Loss loss,
+                                    const std::vector<LostReport>& reports, const Fence& fence,
+                                    WallTime now) {
+  CARILLON_TRY(CheckBatch(reports, fence, operation));
+  if (reports.empty()) return std::vector<RunEffect>{};
+  return InTransaction(db.pool(), {.operation = operation}, [&](Session& session) {
+    return LoseBatch(session, reports, {loss, db.caches().incarnations, fence, now});
+  });
+}
+
+}  // namespace
+
 Result<std::vector<RunEffect>> MysqlFiringStore::MarkLost(const std::vector<LostReport>& reports,
                                                           const Fence& fence, WallTime now) {
-  CARILLON_TRY(CheckBatch(reports, fence, "lost"));
-  if (reports.empty()) return std::vector<RunEffect>{};
-  return InTransaction(db_.pool(), {.operation = "lost"}, [&](Session& session) {
-    return LoseBatch(session, reports, db_.caches().incarnations, fence, now);
-  });
+  return Lose(db_, "lost", Loss::kLeaseEnded, reports, fence, now);
+}
+
+Result<std::vector<RunEffect>> MysqlFiringStore::GiveUp(const std::vector<LostReport>& reports,
+                                                        const Fence& fence, WallTime now) {
+  return Lose(db_, "give up", Loss::kGivenUp, reports, fence, now);
+}
+
+Result<std::vector<RunEffect>> MysqlFiringStore::Presume(const std::vector<LostReport>& reports,
+                                                         const Fence& fence, WallTime now) {
+  return Lose(db_, "presume dead", Loss::kPresumed, reports, fence, now);
 }
 
 Result<OverdueReport> MysqlFiringStore::ReadOverdue(WallTime now) {

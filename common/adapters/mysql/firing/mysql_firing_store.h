@@ -32,6 +32,8 @@ class MysqlFiringStore final : public FiringStore {
                                   std::optional<RunCursor> after, size_t limit) override;
   Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
                                          std::optional<RunCursor> after, size_t limit) override;
+  Result<RunningPage> ScanPresumed(const std::vector<SegmentId>& segments,
+                                   std::optional<RunCursor> after, size_t limit) override;
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) override;
   Result<RunRequest> LoadRunRequest(const RunKey& key) override;
@@ -44,6 +46,10 @@ class MysqlFiringStore final : public FiringStore {
                                               const Fence& fence, WallTime now) override;
   Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
                                           const Fence& fence, WallTime now) override;
+  Result<std::vector<RunEffect>> GiveUp(const std::vector<LostReport>& reports, const Fence& fence,
+                                        WallTime now) override;
+  Result<std::vector<RunEffect>> Presume(const std::vector<LostReport>& reports, const Fence& fence,
+                                         WallTime now) override;
   Result<OverdueReport> ReadOverdue(WallTime now) override;
 
  private:

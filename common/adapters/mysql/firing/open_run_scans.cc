@@ -145,16 +145,16 @@ RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& 
 }
 
 // Reads segment by segment, each in the order of the index.
-Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<SegmentId> segments,
+Result<std::vector<StoredRun>> FetchStarted(Session& session, std::string_view which,
+                                            std::vector<SegmentId> segments,
                                             const std::optional<RunCursor>& after, size_t count,
                                             Incarnations& incarnations) {
   // A run that started was due, so the runs that are queued or held back are not read. Runs of
   // workflows have no executor and no lease.
-  static const std::string statement = fmt::format(
+  const std::string statement = fmt::format(
       "SELECT {} FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.due_us < "
-      "{} "
-      "AND r.state = 'RUNNING' AND r.incarnation_no > 0",
-      kRunColumns, ToUnixMicros(kTimesEnd));
+      "{} AND {} AND r.incarnation_no > 0",
+      kRunColumns, ToUnixMicros(kTimesEnd), which);
   std::sort(segments.begin(), segments.end());
   std::vector<StoredRun> runs;
   for (const SegmentId segment : segments) {
@@ -178,10 +178,11 @@ Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<Segmen
 Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
                                                    const std::vector<SegmentId>& segments,
                                                    const std::optional<RunCursor>& after,
-                                                   size_t count, Incarnations& incarnations) {
+                                                   size_t count, Incarnations& incarnations,
+                                                   std::set<RunKey>* given_up) {
   static const std::string statement =
       "SELECT " + kRunColumns +
-      " FROM JSON_TABLE(" CARILLON_JSON
+      ", c.give_up_attempt = r.attempt FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
       "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
@@ -200,7 +201,14 @@ Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
   AddAfter(params, {from.due, from.key});
   params.push_back(static_cast<uint64_t>(count));
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
-  return ReadRuns(session, std::move(rows), incarnations);
+  std::vector<StoredRun> runs;
+  while (rows.Next()) {
+    runs.push_back(ReadRun(rows));
+    const bool readable = NoteIfUnreadable(session, runs.back());
+    if (readable && rows.Int(kRunColumnCount + 1) != 0) given_up->insert(runs.back().row.key);
+  }
+  CARILLON_TRY(FillExecutors(session, runs, incarnations));
+  return runs;
 }
 
 }  // namespace
@@ -244,17 +252,34 @@ Result<JobPendingPage> ReadPendingOfJob(Session& session, Incarnations& incarnat
 Result<RunningPage> ReadRunning(Session& session, Incarnations& incarnations,
                                 const std::vector<SegmentId>& segments,
                                 const std::optional<RunCursor>& after, size_t limit) {
+  CARILLON_ASSIGN_OR_RETURN(
+      std::vector<StoredRun> runs,
+      FetchStarted(session, "r.state = 'RUNNING'", segments, after, limit + 1, incarnations));
+  return PageOf(std::move(runs), after, limit);
+}
+
+Result<RunningPage> ReadPresumed(Session& session, Incarnations& incarnations,
+                                 const std::vector<SegmentId>& segments,
+                                 const std::optional<RunCursor>& after, size_t limit) {
+  static const std::string which =
+      fmt::format("r.state = 'HELD' AND (r.flags & {}) <> 0", run_flag::kPresume);
   CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
-                            FetchRunning(session, segments, after, limit + 1, incarnations));
+                            FetchStarted(session, which, segments, after, limit + 1, incarnations));
   return PageOf(std::move(runs), after, limit);
 }
 
 Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnations,
                                        const std::vector<SegmentId>& segments,
                                        const std::optional<RunCursor>& after, size_t limit) {
-  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
-                            FetchCancelRequests(session, segments, after, limit + 1, incarnations));
-  return PageOf(std::move(runs), after, limit);
+  std::set<RunKey> given_up;
+  CARILLON_ASSIGN_OR_RETURN(
+      std::vector<StoredRun> runs,
+      FetchCancelRequests(session, segments, after, limit + 1, incarnations, &given_up));
+  RunningPage page = PageOf(std::move(runs), after, limit);
+  for (const RunRow& run : page.runs) {
+    if (given_up.contains(run.key)) page.given_up.insert(run.key);
+  }
+  return page;
 }
 
 Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key) {

@@ -26,6 +26,9 @@ Result<RunningPage> ReadRunning(Session& session, Incarnations& incarnations,
 Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnations,
                                        const std::vector<SegmentId>& segments,
                                        const std::optional<RunCursor>& after, size_t limit);
+Result<RunningPage> ReadPresumed(Session& session, Incarnations& incarnations,
+                                 const std::vector<SegmentId>& segments,
+                                 const std::optional<RunCursor>& after, size_t limit);
 // Implement LoadRunRequest, LoadRunRules and ReadOverdue of FiringStore.
 Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key);
 Result<std::map<RunKey, std::string>> ReadRunRules(Session& session,

@@ -27,11 +27,12 @@ bool IsNews(const StoredRun& run, const ResultReport& report) {
 }
 
 // The result of an attempt that was lost: only its start time is known.
-AttemptResult LossOf(const StoredRun& run, WallTime now) {
+AttemptResult LossOf(const StoredRun& run, const LossInput& input) {
+  const bool given_up = input.loss == Loss::kGivenUp;
   return {.state = RunState::kLost,
-          .reason = std::string(reason::kExecutorLost),
+          .reason = std::string(given_up ? reason::kOutcomeUnknown : reason::kExecutorLost),
           .started = run.started,
-          .ended = now};
+          .ended = input.now};
 }
 
 Status RecordReport(const StoredRun& run, const ResultReport& report, RunWriter& writer) {
@@ -133,9 +134,9 @@ Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations
 
 // Reads on_lost from the job versions of attempts whose job was edited since. An unreadable version
 // counts as kHold, because it may have required that a person decides.
-Result<std::map<JobVersionKey, LossRules>> ReadOldPolicies(Session& session,
-                                                           const ResultBatchState& state) {
-  std::map<JobVersionKey, LossRules> policies;
+using OldPolicies = std::map<JobVersionKey, LossRules>;
+Result<OldPolicies> ReadOldPolicies(Session& session, const ResultBatchState& state) {
+  OldPolicies policies;
   std::vector<JobVersionKey> keys;
   for (const auto& [key, run] : state.runs) {
     const std::optional<JobRow> job = JobOf(state.jobs, run.row);
@@ -154,6 +155,18 @@ Result<std::map<JobVersionKey, LossRules>> ReadOldPolicies(Session& session,
                                                  IsCooperative(record.definition.type)};
   }
   return policies;
+}
+
+std::optional<RunChange> DecideLoss(const RunRow& row, const LockedJobs& jobs,
+                                    const OldPolicies& old_policies, const LostReport& report,
+                                    const LossInput& input) {
+  if (input.loss == Loss::kGivenUp) return DecideGivenUp(&row, report);
+  const auto old = old_policies.find({row.job_no, row.def_version});
+  const std::optional<JobRow> job =
+      JobOf(jobs, row, old == old_policies.end() ? std::nullopt : std::optional(old->second));
+  if (!job) return std::nullopt;
+  if (input.loss == Loss::kPresumed) return DecidePresumed(&row, *job, report, input.now);
+  return DecideLost(&row, *job, report, input.now);
 }
 
 PlainSplit SplitReports(const std::vector<ResultReport>& reports, const SeenJobs& slot_jobs,
@@ -212,27 +225,25 @@ Result<std::optional<Effects>> ApplyBatch(Session& session,
 }
 
 Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& reports,
-                          Incarnations& incarnations, const Fence& fence, WallTime now) {
+                          const LossInput& input) {
   CARILLON_ASSIGN_OR_RETURN(ResultBatchState state,
-                            LockLosses(session, incarnations, reports, fence));
-  CARILLON_ASSIGN_OR_RETURN(const auto old_policies, ReadOldPolicies(session, state));
+                            LockLosses(session, input.incarnations, reports, input.fence));
+  OldPolicies old_policies;
+  if (input.loss == Loss::kLeaseEnded) {
+    CARILLON_ASSIGN_OR_RETURN(old_policies, ReadOldPolicies(session, state));
+  }
   RunWriter writer(session);
   std::vector<RunEffect> effects;
   for (const LostReport& report : reports) {
     const auto found = state.runs.find(report.key);
     if (found == state.runs.end() || found->second.row.segment != report.segment) continue;
     StoredRun& run = found->second;
-    const auto old_policy = old_policies.find({run.row.job_no, run.row.def_version});
-    const std::optional<JobRow> job =
-        JobOf(state.jobs, run.row,
-              old_policy == old_policies.end() ? std::optional<LossRules>()
-                                               : std::optional(old_policy->second));
-    if (!job) continue;
-    const std::optional<RunChange> change = DecideLost(&run.row, *job, report, now);
+    const std::optional<RunChange> change =
+        DecideLoss(run.row, state.jobs, old_policies, report, input);
     if (!change) continue;
-    const AttemptResult loss = LossOf(run, now);
+    const AttemptResult loss = LossOf(run, input);
     const HeldSlots held(run);
-    CARILLON_TRY(writer.Change(run, *change, loss, now));
+    CARILLON_TRY(writer.Change(run, *change, loss, input.now));
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(run.row, &effect);

@@ -26,8 +26,17 @@ using Effects = std::vector<RunEffect>;
 Result<std::optional<Effects>> ApplyBatch(Session& session,
                                           const std::vector<ResultReport>& reports,
                                           const ResultRules& rules, Look look);
-// Ends the attempts whose leases expired.
+
+enum class Loss { kLeaseEnded, kGivenUp, kPresumed };
+// The input of LoseBatch besides the reports themselves.
+struct LossInput {
+  Loss loss;
+  Incarnations& incarnations;
+  const Fence& fence;
+  WallTime now;
+};
+// Implements MarkLost, GiveUp and Presume of FiringStore.
 Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& reports,
-                          Incarnations& incarnations, const Fence& fence, WallTime now);
+                          const LossInput& input);
 
 }  // namespace carillon::mysql

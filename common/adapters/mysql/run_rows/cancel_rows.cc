@@ -60,4 +60,22 @@ Status CancelParts(const RunRow& own, const CancelTools& tools, const CancelTerm
   return {};
 }
 
+Status GiveUpLocked(const RunRow& run, const JobRow& job, const CancelTools& tools,
+                    const CancelTerms& terms) {
+  CARILLON_TRY(CheckGiveUp(run, job.cooperative, terms.overlap));
+  const std::string sentence = GiveUpSentence(terms.actor, terms.reason);
+  const auto give_up = [&](const RunRow& row) {
+    tools.writer.GiveUp(row);
+    tools.writer.Explain(row.key, sentence);
+  };
+  give_up(run);
+  if (!MayHaveParts(run)) return {};
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<StoredRun> parts,
+                            LockOpenParts(tools.session, run.key, tools.incarnations));
+  for (const StoredRun& part : parts) {
+    if (part.readable && MayGiveUp(part.row, job.cooperative)) give_up(part.row);
+  }
+  return {};
+}
+
 }  // namespace carillon::mysql

@@ -133,7 +133,7 @@ bool NoteIfUnreadable(const Session& session, const StoredRun& run) {
 namespace {
 
 template <typename Runs, typename Get>
-Status FillExecutors(Session& session, Runs& runs, Incarnations& incarnations, Get get) {
+Status FillFrom(Session& session, Runs& runs, Incarnations& incarnations, Get get) {
   std::vector<uint32_t> numbers;
   for (auto& entry : runs) {
     const uint32_t number = get(entry).incarnation_no;
@@ -152,14 +152,17 @@ Status FillExecutors(Session& session, Runs& runs, Incarnations& incarnations, G
 
 }  // namespace
 
+Status FillExecutors(Session& session, std::vector<StoredRun>& runs, Incarnations& incarnations) {
+  return FillFrom(session, runs, incarnations, [](StoredRun& run) -> StoredRun& { return run; });
+}
+
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations) {
   std::vector<StoredRun> runs;
   while (rows.Next()) {
     runs.push_back(ReadRun(rows));
     NoteIfUnreadable(session, runs.back());
   }
-  CARILLON_TRY(
-      FillExecutors(session, runs, incarnations, [](StoredRun& run) -> StoredRun& { return run; }));
+  CARILLON_TRY(FillExecutors(session, runs, incarnations));
   return runs;
 }
 
@@ -209,8 +212,8 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
       locked.emplace(run.row.key, std::move(run));
     }
   }
-  CARILLON_TRY(FillExecutors(session, locked, incarnations,
-                             [](auto& entry) -> StoredRun& { return entry.second; }));
+  CARILLON_TRY(FillFrom(session, locked, incarnations,
+                        [](auto& entry) -> StoredRun& { return entry.second; }));
   return locked;
 }
 

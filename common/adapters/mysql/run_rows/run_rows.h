@@ -80,6 +80,8 @@ extern const std::string kKeysJoinRuns;
 StoredRun ReadRun(const Rows& rows, uint32_t first = 1);
 // Returns false for an unreadable run, and reports it to the session.
 bool NoteIfUnreadable(const Session& session, const StoredRun& run);
+// Fills in the executors and incarnations of runs that ReadRun has read.
+Status FillExecutors(Session& session, std::vector<StoredRun>& runs, Incarnations& incarnations);
 // Reads all rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
 

@@ -52,7 +52,7 @@ inline const std::string kPending = UpdateRuns(
     "r.token_high = IF(k.x, 0, r.token_high), r.token_low = IF(k.x, 0, r.token_low), r.slot_taken "
     "= "
     "IF(k.x, 0, r.slot_taken), r.state = 1, r.flags = r.flags & ~" +
-        std::to_string(run_flag::kReturns) +
+        std::to_string(run_flag::kReturns | run_flag::kPresume) +
         " | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
         "r.reason = k.r, "
         "r.priority = k.p, "
@@ -62,8 +62,13 @@ inline const std::string kPending = UpdateRuns(
         "r.outputs = NULL, r.detail = NULL, r.group_no = 0, r.group_slot = 0",
     "r.state + 0 = k.o");
 
-inline const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
-                                            "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
+inline const std::string kHeld = UpdateRuns(
+    "o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]', u BIGINT PATH '$[5]', "
+    "l INT UNSIGNED PATH '$[6]'",
+    fmt::format("r.state = 3, r.reason = k.r, r.due_us = k.u, r.flags = r.flags & ~{} | "
+                "(k.l & {})",
+                run_flag::kPresume, run_flag::kPresume),
+    "r.state + 0 = k.o");
 
 inline const std::string kCancelFlag = UpdateRuns(
     "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
@@ -127,6 +132,11 @@ inline const std::string kCancels =
     KeyedRuns("g INT UNSIGNED PATH '$[3]'") +
     // The row already exists if an earlier cancel is made stronger.
     " ON DUPLICATE KEY UPDATE run_cancels.segment = run_cancels.segment";
+
+inline const std::string kGivenUp =
+    "UPDATE " + KeyedRuns("g INT UNSIGNED PATH '$[3]', a INT UNSIGNED PATH '$[4]'") +
+    " STRAIGHT_JOIN run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.g AND c.fire_us = k.f "
+    "AND c.schedule_id = k.s AND c.shard = k.h SET c.give_up_attempt = k.a";
 
 inline const std::string kCancelsDone =
     "DELETE c FROM " + KeyedRuns("g INT UNSIGNED PATH '$[3]'") +

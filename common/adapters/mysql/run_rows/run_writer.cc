@@ -208,6 +208,8 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
     cancels_done_.Begin().Add(row.key).Add(row.segment.value());
     row.cancel_requested.reset();
   }
+  // The time at which a lost attempt is taken for dead is of that attempt.
+  if (!IsFinal(change.state)) row.flags &= ~run_flag::kPresume;
   if (change.state == RunState::kPending) {
     if (!failpoint::Broken("group.free_on_retry")) FreeGroupSlot(run, started);
     row.due = change.due;
@@ -232,7 +234,11 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
     return {};
   }
   if (change.state == RunState::kHeld) {
-    helds_.Begin().Add(row.key).Add(NumberOf(from)).Add(change.reason);
+    if (change.due != kNever) {
+      row.due = change.due;
+      row.flags |= run_flag::kPresume;
+    }
+    helds_.Begin().Add(row.key).Add(NumberOf(from)).Add(change.reason).Add(row.due).Add(row.flags);
     return {};
   }
   if (from != RunState::kRunning) attempts_back_.Begin().Add(row.key).Add(row.attempt);
@@ -324,6 +330,10 @@ Status RunWriter::RequestCancel(StoredRun& run, CancelMode mode) {
   return {};
 }
 
+void RunWriter::GiveUp(const RunRow& run) {
+  given_up_.Begin().Add(run.key).Add(run.segment.value()).Add(run.attempt);
+}
+
 Status RunWriter::FlushIfLarge(const std::string& statement, JsonRows& rows, bool counted) {
   if (rows.bytes() < bytes_max_) return {};
   return counted ? Update(statement, rows) : Insert(statement, rows);
@@ -381,6 +391,7 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Insert(kAttempt, attempts_));
   CARILLON_TRY(Insert(kAttemptsBack, attempts_back_));
   CARILLON_TRY(Insert(kCancelsDone, cancels_done_));
+  CARILLON_TRY(Insert(kGivenUp, given_up_));
   CARILLON_TRY(Insert(kExplained, explained_));
   CARILLON_TRY(Insert(kInsertCompletions, completions_));
   // Dead letters of an old end are deleted before those of a new end are inserted.

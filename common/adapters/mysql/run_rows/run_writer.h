@@ -64,6 +64,8 @@ class RunWriter {
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
   // Does nothing if the same or a stronger mode was already requested.
   Status RequestCancel(StoredRun& run, CancelMode mode);
+  // Tells the owner that a person has given up the attempt of a run with a cancel request.
+  void GiveUp(const RunRow& run);
   // `sentence` becomes the run's error, unless it is empty.
   void Explain(const RunKey& key, std::string_view sentence);
   // For a run whose row the caller erases or makes due at another time: deletes its place in the
@@ -121,6 +123,7 @@ class RunWriter {
   JsonRows waits_over_;
   JsonRows cancels_;
   JsonRows cancels_done_;
+  JsonRows given_up_;
   JsonRows explained_;
   JsonRows completions_;
   JsonRows dead_letters_gone_;

@@ -17,6 +17,7 @@
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/runs/gap_filter.h"
+#include "common/adapters/mysql/runs/give_up.h"
 #include "common/adapters/mysql/runs/job_cancel.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_retry.h"
@@ -176,6 +177,11 @@ Status MysqlRunStore::CancelNodesOf(std::vector<RunKey> own_runs, const WriteCon
 }
 
 Result<bool> MysqlRunStore::CancelRun(const RunKey& key, const WriteContext& context) {
+  if (context.give_up) {
+    return InTransaction(db_.pool(), {.operation = "give up"}, [&](Session& session) {
+      return GiveUpRun(session, key, context, db_.caches().incarnations);
+    });
+  }
   bool maybe_workflow = false;
   CARILLON_ASSIGN_OR_RETURN(
       const bool done,
