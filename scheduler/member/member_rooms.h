@@ -38,7 +38,9 @@
 #include "scheduler/plan/skip_writer.h"
 #include "scheduler/plan/sweep.h"
 #include "scheduler/recover/cancel_pusher.h"
+#include "scheduler/recover/given_up.h"
 #include "scheduler/recover/lease_reaper.h"
+#include "scheduler/recover/presumed_runs.h"
 #include "scheduler/recover/takeover.h"
 #include "scheduler/results/result_applier.h"
 #include "scheduler/settings/settings_follower.h"
@@ -77,6 +79,7 @@ struct Member::Rooms {
   SettingsFollower MakeSettings();
   GuardLoop MakeGuardLoop();
   Takeover MakeTakeover();
+  LossPorts ForLosses();
   LeaseReaper MakeReaper();
   OwnerPorts ForOwner();
   AdmissionLoop MakeAdmission();
@@ -135,7 +138,9 @@ struct Member::Rooms {
   UpgradeWatch upgrade;
   GuardLoop guard_loop;
   Takeover takeover;
+  PresumedRuns presumed;
   LeaseReaper reaper;
+  GivenUp given_up;
   CancelPusher cancels;
   AdmissionLoop admission;
   CompletionLoop completions;

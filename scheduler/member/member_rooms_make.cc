@@ -75,18 +75,21 @@ Takeover Member::Rooms::MakeTakeover() {
       {.lease = options.lease, .margin = options.takeover_loss_margin, .seed = seeds.Next()});
 }
 
+LossPorts Member::Rooms::ForLosses() {
+  return {.clock = ports.clock,
+          .store = ports.stores.firing,
+          .cluster = cluster,
+          .segments = segments,
+          .fences = fences,
+          .leases = leases,
+          .feed = feed,
+          .events = events,
+          .metrics = ports.metrics,
+          .signals = signals};
+}
+
 LeaseReaper Member::Rooms::MakeReaper() {
-  return LeaseReaper({.clock = ports.clock,
-                      .store = ports.stores.firing,
-                      .cluster = cluster,
-                      .segments = segments,
-                      .fences = fences,
-                      .leases = leases,
-                      .feed = feed,
-                      .events = events,
-                      .metrics = ports.metrics,
-                      .signals = signals},
-                     seeds.Next());
+  return LeaseReaper(ForLosses(), seeds.Next(), &presumed);
 }
 
 OwnerPorts Member::Rooms::ForOwner() {
@@ -181,7 +184,8 @@ CancelPusher Member::Rooms::MakeCancels() {
                        .leases = leases,
                        .executors = executors,
                        .hub = ports.hub,
-                       .metrics = ports.metrics});
+                       .metrics = ports.metrics,
+                       .given_up = &given_up});
 }
 
 ExecutorRegistry Member::Rooms::MakeRegistry() {

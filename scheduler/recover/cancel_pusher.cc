@@ -22,11 +22,12 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
   SentCancels sent;
   std::optional<RunCursor> after;
   do {
-    const auto asked = ports_.store.ScanCancelRequests(segments, after, kBatchRowsMax);
+    auto asked = ports_.store.ScanCancelRequests(segments, after, kBatchRowsMax);
     if (!asked.ok()) {
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(asked.code())).Add();
       return next_;
     }
+    EndGivenUp(*view, &*asked);
     SendPage(asked->runs, now, &sent);
     after = asked->next;
     // There is more than one page of requests. Reading them is expensive, so they are
@@ -35,6 +36,16 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
   } while (after);
   sent_ = std::move(sent);
   return next_;
+}
+
+void CancelPusher::EndGivenUp(const OwnedView& view, RunningPage* page) {
+  if (page->given_up.empty() || ports_.given_up == nullptr) return;
+  std::vector<RunRow> given_up;
+  for (const RunRow& row : page->runs) {
+    if (page->given_up.contains(row.key)) given_up.push_back(row);
+  }
+  std::erase_if(page->runs, [&](const RunRow& row) { return page->given_up.contains(row.key); });
+  ports_.given_up->End(view, given_up);
 }
 
 void CancelPusher::SendPage(const std::vector<RunRow>& asked, SteadyTime now, SentCancels* sent) {

@@ -14,6 +14,7 @@
 #include "common/ports/store/firing_store.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/lease_table.h"
+#include "scheduler/recover/given_up.h"
 
 namespace carillon::scheduler {
 
@@ -26,6 +27,7 @@ class CancelPusher final : public Stepper {
     const ExecutorTable& executors;
     ExecutorHub& hub;
     Metrics& metrics;
+    GivenUp* given_up = nullptr;  // ends attempts that a person has given up
   };
   explicit CancelPusher(const Ports& ports) : ports_(ports) {}
 
@@ -38,6 +40,8 @@ class CancelPusher final : public Stepper {
     CancelMode mode;
   };
   using SentCancels = std::unordered_map<RunKey, SentCancel>;
+  // Takes those runs out of the page.
+  void EndGivenUp(const OwnedView& view, RunningPage* page);
   void SendPage(const std::vector<RunRow>& asked, SteadyTime now, SentCancels* sent);
 
   const Ports ports_;

@@ -12,8 +12,8 @@ constexpr Duration kLeasesLookEvery = 500ms;
 
 }  // namespace
 
-LeaseReaper::LeaseReaper(const Ports& ports, uint64_t seed)
-    : ports_(ports), rng_(seed), backoff_({.first = 100ms, .longest = 2s}) {}
+LeaseReaper::LeaseReaper(const Ports& ports, uint64_t seed, PresumedRuns* presumed)
+    : ports_(ports), presumed_(presumed), rng_(seed), backoff_({.first = 100ms, .longest = 2s}) {}
 
 SteadyTime LeaseReaper::Step(SteadyTime now) {
   if (now < next_) return next_;
@@ -78,35 +78,18 @@ Status LeaseReaper::MarkLost(const OwnedView& view, std::span<const ExpiredLease
 
 void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,
                           const std::vector<RunEffect>& effects) {
-  std::map<RunKey, ExecutorId> holders;
-  for (const ExpiredLease& lease : written) {
-    holders.emplace(lease.report.key, lease.holder.executor);
-  }
-  std::vector<PendingRun> again;
-  bool freed = false;
-  bool completed = false;
+  std::map<RunKey, const ExpiredLease*> leases;
+  for (const ExpiredLease& lease : written) leases.emplace(lease.report.key, &lease);
   for (const RunEffect& effect : effects) {
+    const ExpiredLease& lease = *leases.at(effect.key);
     ports_.metrics.counter("carillon_leases_lost_total").Add();
-    freed = freed || effect.freed_slot;
-    completed = completed || effect.completed;
     log::Warn("recover", "run {} lost: lease expired executor_id={} now={}",
-              EncodeRunId(effect.key), holders[effect.key].value(), Name(effect.state));
-    if (IsFinal(effect.state)) {
-      ports_.metrics.counter("carillon_runs_total", Name(effect.state)).Add();
-    }
-    if (!effect.again) continue;
-    const OwnedSegment* owned = view.Find(effect.again->segment);
-    if (IsTime(effect.again->due) && owned != nullptr) {
-      again.push_back(ToPendingRun(*effect.again, owned->epoch));
+              EncodeRunId(effect.key), lease.holder.executor.value(), Name(effect.state));
+    if (effect.dead_at && presumed_ != nullptr) {
+      presumed_->Note(lease.report, lease.epoch, *effect.dead_at);
     }
   }
-  if (freed) ports_.signals.slot_freed.Raise();
-  if (completed) ports_.signals.completed.Raise();
-  if (again.empty()) return;
-  ports_.metrics.counter("carillon_retries_total", "lost").Add(again.size());
-  if (!ports_.feed.Push(std::move(again)).ok()) {
-    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
-  }
+  TellEffects(ports_, view, "lost", effects);
 }
 
 }  // namespace carillon::scheduler

@@ -13,30 +13,16 @@
 
 #include "common/base/backoff.h"
 #include "common/base/loops/loop.h"
-#include "common/ports/store/firing_store.h"
-#include "scheduler/assign/fenced_writer.h"
-#include "scheduler/handover/cluster_clock.h"
-#include "scheduler/handover/run_queues.h"
-#include "scheduler/handover/signals.h"
-#include "scheduler/liveness/lease_table.h"
+#include "scheduler/recover/loss_effects.h"
+#include "scheduler/recover/presumed_runs.h"
 
 namespace carillon::scheduler {
 
 class LeaseReaper final : public Stepper {
  public:
-  struct Ports {
-    const Clock& clock;
-    FiringStore& store;
-    const ClusterClock& cluster;
-    SegmentTable& segments;
-    FencedWriter& fences;
-    LeaseTable& leases;
-    RunFeed& feed;
-    RunEventQueue& events;
-    Metrics& metrics;
-    const MemberSignals& signals;
-  };
-  LeaseReaper(const Ports& ports, uint64_t seed);
+  using Ports = LossPorts;
+  // `presumed` is told which attempts are taken for dead later; null: nobody is.
+  LeaseReaper(const Ports& ports, uint64_t seed, PresumedRuns* presumed = nullptr);
 
   SteadyTime Step(SteadyTime now) override;
 
@@ -48,6 +34,7 @@ class LeaseReaper final : public Stepper {
                const std::vector<RunEffect>& effects);
 
   const Ports ports_;
+  PresumedRuns* const presumed_;
   Rng rng_;
   Backoff backoff_;
   SteadyTime next_{};
