@@ -34,6 +34,7 @@ using StoreFactories = ::testing::Types<StoreFactory>;
 #include "tests/contract/store/group_exits_contract.h"
 #include "tests/contract/store/group_race_contract.h"
 #include "tests/contract/store/group_time_contract.h"
+#include "tests/contract/store/hanging_contract.h"
 #include "tests/contract/store/housekeeping_contract.h"
 #include "tests/contract/store/idempotency_store_contract.h"
 #include "tests/contract/store/identity_store_contract.h"
