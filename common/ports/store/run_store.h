@@ -192,7 +192,7 @@ class RunStore {
   // reason, if there is one. Of a workflow's run, the nodes follow before the call returns, level
   // by level: none of them is claimed after that. Of the own run of a fire, its parts follow in the
   // same transaction; a part is cancelled alone. kConflict: the run is only kept (RunDetail::kept).
-  // With context.give_up: asks CheckGiveUp instead; the owner ends the attempt (FiringStore::GiveUp).
+  // With context.give_up: applies CheckGiveUp, and the owner ends the attempt (FiringStore).
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
   // Cancels every open run of the job that is due or running; planned future runs are kept. Returns
   // the number of these runs, without parts.

@@ -1,5 +1,5 @@
-// The contract of the store for attempts that nobody can end (hanging.h): a person gives them up, or
-// presume_dead_s takes them for dead.
+// The contract of the store for attempts that nobody can end (hanging.h): a person gives them up,
+// or presume_dead_s takes them for dead.
 #pragma once
 
 #include "common/domain/run/hanging.h"

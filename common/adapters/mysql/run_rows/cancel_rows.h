@@ -38,8 +38,8 @@ Result<CancelEffect> CancelLocked(StoredRun& run, const CancelTools& tools,
 // Applies DecideCancel to the open parts of a fire whose own run is locked.
 Status CancelParts(const RunRow& own, const CancelTools& tools, const CancelTerms& terms);
 
-// Tells the owner that a person has given up the attempt of a locked run, or those of the open parts
-// of its fire. kConflict: CheckGiveUp. `job`: JobOf the run.
+// Tells the owner that a person has given up the attempt of a locked run, or those of the open
+// parts of its fire. kConflict: CheckGiveUp. `job`: JobOf the run.
 Status GiveUpLocked(const RunRow& run, const JobRow& job, const CancelTools& tools,
                     const CancelTerms& terms);
 
