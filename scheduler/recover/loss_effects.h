@@ -27,8 +27,8 @@ struct LossPorts {
   const MemberSignals& signals;
 };
 
-// Raises the signals, counts final states, and feeds the next attempts. `cause` is the label of
-// carillon_retries_total.
+// Raises the signals, counts final states, and feeds the next attempts, whose retries are counted
+// with the label `cause`.
 void TellEffects(const LossPorts& ports, const OwnedView& view, std::string_view cause,
                  const std::vector<RunEffect>& effects);
 
