@@ -49,6 +49,8 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--no-retry-on", "no_retry_on", Kind::kTextList,
               "Failures not to retry, like --retry-on"},
     FieldFlag{"--on-lost", "on_lost", Kind::kText, "If the executor is lost: retry, fail or hold"},
+    FieldFlag{"--presume-dead", "presume_dead_s", Kind::kSeconds,
+              "Retry a handler this long after its executor was lost, even if it may still run"},
     FieldFlag{"--pause-after-failures", "pause_after_failures", Kind::kNumber,
               "Pause the job after so many failed runs in a row (0: never)"},
     FieldFlag{"--priority", "priority", Kind::kNumber,

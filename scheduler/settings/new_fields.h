@@ -81,6 +81,8 @@ inline constexpr std::array kNewFields = {
              [](const JobDefinition& job) { return job.shards.has_value(); }},
     NewField{"broadcast", kFanOutMigration,
              [](const JobDefinition& job) { return job.broadcast.has_value(); }},
+    NewField{"presume_dead_s", kFanOutMigration,
+             [](const JobDefinition& job) { return job.presume_dead_s > 0; }},
     NewField{"pause_after_failures", kFanOutMigration,
              [](const JobDefinition& job) { return job.pause_after_failures > 0; }},
     NewField{"notify", kFanOutMigration, &UsesNewNotice},

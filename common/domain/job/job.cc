@@ -113,6 +113,16 @@ Status CheckHandlerField(const JobDefinition& job) {
       "NAME also dots");
 }
 
+// Only a function may go on when its lease has ended, so only there is a death presumed.
+Status CheckPresumedDeath(const JobDefinition& job) {
+  if (job.presume_dead_s == 0) return {};
+  if (!IsCooperative(job.type)) {
+    return InvalidAt("/presume_dead_s", "has an effect on jobs of type handler only");
+  }
+  if (job.on_lost == OnLost::kRetry) return {};
+  return InvalidAt("/presume_dead_s", "has an effect with on_lost retry only");
+}
+
 Status CheckContainerField(const JobDefinition& job) {
   const bool container = job.type == JobType::kContainer;
   if (container == job.container.has_value()) return {};
@@ -186,6 +196,7 @@ Status CheckNumbers(const JobDefinition& job) {
   CARILLON_TRY(CheckWhole("queue_timeout", job.queue_timeout_s, 0, 604'800));
   CARILLON_TRY(CheckWhole("retry_count", job.retry_count, 0, 100));
   CARILLON_TRY(CheckWhole("pause_after_failures", job.pause_after_failures, 0, 100));
+  CARILLON_TRY(CheckWhole("presume_dead_s", job.presume_dead_s, 0, 86'400));
   CARILLON_TRY(CheckWhole("retry_interval", job.retry_interval_s, 0, 86'400));
   CARILLON_TRY(CheckWhole("priority", job.priority, 0, 100));
   CARILLON_TRY(CheckWhole("misfire_grace", job.misfire_grace_s, 0, 86'400));
@@ -374,6 +385,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
     for (Error& mistake : FindHttpMistakes(*job.http)) mistakes.push_back(std::move(mistake));
   }
   note(CheckHandlerField(job));
+  note(CheckPresumedDeath(job));
   note(CheckContainerField(job));
   if (job.container) {
     for (Error& mistake : FindContainerMistakes(*job.container, job.env)) {

@@ -405,6 +405,7 @@ export interface components {
       executor_id?: string;
       executor_selector?: string;
       concurrency_group?: string;
+      presume_dead_s?: number;
       kill_grace?: number;
       /** @enum {string} */
       routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
@@ -689,6 +690,8 @@ export interface components {
        */
       on_lost?: 'retry' | 'fail' | 'hold';
       /** @default 0 */
+      presume_dead_s?: number;
+      /** @default 0 */
       pause_after_failures?: number;
       /** @default 0 */
       priority?: number;
@@ -808,6 +811,8 @@ export interface components {
        * @enum {string}
        */
       on_lost: 'retry' | 'fail' | 'hold';
+      /** @default 0 */
+      presume_dead_s?: number;
       /** @default 0 */
       pause_after_failures?: number;
       /** @default 0 */

@@ -207,6 +207,7 @@ constexpr std::array kFields = {
     Entry<&Job::retry_on>("retry_on"),
     Entry<&Job::no_retry_on>("no_retry_on"),
     Entry<&Job::on_lost>("on_lost"),
+    SecondsEntry<&Job::presume_dead_s>("presume_dead_s"),
     Entry<&Job::pause_after_failures>("pause_after_failures"),
     Entry<&Job::priority>("priority"),
     Entry<&Job::enabled>("enabled"),
@@ -288,6 +289,7 @@ json DefinitionToJson(const JobDefinition& job) {
   if (!job.limits) body.erase("limits");
   if (!job.shards) body.erase("shards");
   if (!job.broadcast) body.erase("broadcast");
+  if (job.presume_dead_s == 0) body.erase("presume_dead_s");
   if (job.pause_after_failures == 0) body.erase("pause_after_failures");
   if (job.waits_for.empty()) body.erase("waits_for");
   if (job.wait_limit_s == 0) body.erase("wait_limit_s");

@@ -22,7 +22,7 @@ constexpr size_t kNameShownMax = 64;
 
 // The fields of a job that a task has: the work, and how it is run and repeated. Everything else is
 // that of the workflow, or of the node.
-constexpr std::array<std::string_view, 26> kTaskFields = {"type",
+constexpr std::array<std::string_view, 27> kTaskFields = {"type",
                                                           "command",
                                                           "script",
                                                           "http",
@@ -37,6 +37,7 @@ constexpr std::array<std::string_view, 26> kTaskFields = {"type",
                                                           "retry_on",
                                                           "no_retry_on",
                                                           "on_lost",
+                                                          "presume_dead_s",
                                                           "priority",
                                                           "concurrency_group",
                                                           "routing",

@@ -412,6 +412,7 @@ TEST_F(FileCommandsTest, ExportByIdToFilesAsJson) {
   json job = JobShown("nightly");
   job["user_id"] = "ann";
   job["pause_after_failures"] = 3;
+  job["presume_dead_s"] = 600;
   job["paused_by"] = "failures";
   Answer("GET /api/jobs/nightly", job);
   const std::string to = directory_ + "/new/dir";
@@ -423,6 +424,7 @@ TEST_F(FileCommandsTest, ExportByIdToFilesAsJson) {
                            {"name", "Nightly"},
                            {"command", "true"},
                            {"pause_after_failures", 3},
+                           {"presume_dead_s", 600},
                            {"cron_expression", "0 3 * * *"},
                            {"user_id", "ann"}}));
   EXPECT_EQ(Run({"export", "--job", "none"}), 3);

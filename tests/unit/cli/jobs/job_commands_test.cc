@@ -427,9 +427,26 @@ TEST_F(JobCommandsTest, RunGuessesTypesIfTheJobCannotBeRead) {
 
 TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
   Answer("POST /api/jobs", JobShown("report"), 201);
-  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--command", "true", "--run-as", "alice",
-                 "--working-directory", "~/app", "--limit", "cpu=0.5", "--limit", "pids=9",
-                 "--limit", "enforce=best_effort", "--pause-after-failures", "5"}),
+  ASSERT_EQ(Run({"job",
+                 "create",
+                 "--name",
+                 "Report",
+                 "--command",
+                 "true",
+                 "--run-as",
+                 "alice",
+                 "--working-directory",
+                 "~/app",
+                 "--limit",
+                 "cpu=0.5",
+                 "--limit",
+                 "pids=9",
+                 "--limit",
+                 "enforce=best_effort",
+                 "--pause-after-failures",
+                 "5",
+                 "--presume-dead",
+                 "10m"}),
             0)
       << err();
   EXPECT_EQ(SentBody(0),
@@ -438,6 +455,7 @@ TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
                   {"run_as", "alice"},
                   {"working_directory", "~/app"},
                   {"pause_after_failures", 5},
+                  {"presume_dead_s", 600},
                   {"limits", {{"cpu", 0.5}, {"pids", 9}, {"enforce", "best_effort"}}}}));
   EXPECT_NE(Run({"job", "create", "--name", "Report", "--command", "true", "--limit", "pids"}), 0);
 }

@@ -41,6 +41,26 @@ TEST(HandlerJobTest, ItIsCooperativeAndNeedsNoProcess) {
   EXPECT_FALSE(StartsProcess(JobType::kHandler));
 }
 
+TEST(HandlerJobTest, OnlyALostFunctionThatIsRetriedIsPresumedDead) {
+  JobDefinition job = Handler();
+  for (const int64_t seconds : {0, 1, 86'400}) {
+    job.presume_dead_s = seconds;
+    EXPECT_EQ(PointerOf(job), "") << seconds;
+  }
+  for (const int64_t seconds : {-1, 86'401}) {
+    job.presume_dead_s = seconds;
+    EXPECT_EQ(PointerOf(job), "/presume_dead_s") << seconds;
+  }
+  for (const OnLost other : {OnLost::kFail, OnLost::kHold}) {
+    job = Handler();
+    job.on_lost = other;
+    EXPECT_EQ(PointerOf(job), "");
+    job.presume_dead_s = 60;
+    EXPECT_EQ(PointerOf(job), "/presume_dead_s");
+  }
+  EXPECT_EQ(PointerOf({.name = "x", .command = "true", .presume_dead_s = 60}), "/presume_dead_s");
+}
+
 TEST(HandlerJobTest, AFunctionGetsTheVariablesOfTheJobOnly) {
   JobDefinition job = Handler();
   job.env = {{"DAY", "{{params.day}}"}, {"TOKEN", "{{secrets.token}}"}};

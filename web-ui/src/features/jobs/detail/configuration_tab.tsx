@@ -121,6 +121,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
               ? [[t('form.pause_after_failures'), job.pause_after_failures] as const]
               : []),
             [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
+            ...(job.presume_dead_s ? [[t('form.presume_dead_s'), seconds(job.presume_dead_s)] as const] : []),
             ...waitsFacts(job, t, language),
             [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
             [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],

@@ -21,6 +21,9 @@ export const OVERLAP_POLICIES = [
   'cancel_previous',
   'terminate_previous',
 ] as const;
+// True if presume_dead_s is a choice: a function may go on without its executor.
+export const isPresumable = (values: { type: string; on_lost: string }): boolean =>
+  values.type === 'handler' && values.on_lost === 'retry';
 // True if max_running is a choice with this policy.
 export const limitsRuns = (policy: string): boolean => ['skip', 'queue_one', 'queue_all'].includes(policy);
 // True if a run that finds no free slot may wait.
@@ -192,6 +195,7 @@ export const formSchema = z
     retry_on: conditions,
     no_retry_on: conditions,
     on_lost: z.string(),
+    presume_dead_s: z.string(),
     pause_after_failures: number(0, 100),
     retention_days: number(0, 3650),
     tell: z.string(),
@@ -266,6 +270,10 @@ export const formSchema = z
       const wrong = wrongLimit(value);
       if (wrong) issues.push({ code: 'custom', input: value, message: wrong, path: ['wait_limit'] });
     },
+    z.refine((v) => !isPresumable(v) || isWhole(v.presume_dead_s, 0, 86_400), {
+      error: 'range:0:86400',
+      path: ['presume_dead_s'],
+    }),
     z.refine((v) => !limitsRuns(v.overlap_policy) || isWhole(v.max_running, 1, RUNNING_MAX), {
       error: `range:1:${RUNNING_MAX}`,
       path: ['max_running'],
@@ -337,6 +345,7 @@ export const DEFAULTS: FormValues = {
   retry_on: '',
   no_retry_on: '',
   on_lost: 'retry',
+  presume_dead_s: '0',
   pause_after_failures: '0',
   retention_days: '0',
   ...NOTIFY_DEFAULTS,

@@ -15,7 +15,7 @@ import { ZoneOptions } from '../../../ui/zone_options';
 import { COLUMNS, Choose, ChooseName, Text, useError } from './form_fields';
 import type { Definition } from './definition';
 import { schedulesOf, fieldOf } from './form_values';
-import { KINDS, OVERLAP_POLICIES, limitsRuns, type FormValues } from './form_schema';
+import { KINDS, OVERLAP_POLICIES, isPresumable, limitsRuns, type FormValues } from './form_schema';
 import { OwnerField } from './owner_field';
 import { RuleRows } from '../rules/rule_rows';
 import { HttpFields } from '../http/http_fields';
@@ -461,6 +461,7 @@ function OnFailure() {
 
 function Retries() {
   const { t } = useTranslation();
+  const [type, on_lost] = useWatch<FormValues, ['type', 'on_lost']>({ name: ['type', 'on_lost'] });
   return (
     <>
       <Text name="kill_grace" label={t('form.kill_grace')} numeric />
@@ -489,6 +490,14 @@ function Retries() {
         hint={t('form.no_retry_on_hint')}
       />
       <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
+      {isPresumable({ type, on_lost }) && (
+        <Text
+          name="presume_dead_s"
+          label={t('form.presume_dead_s')}
+          numeric
+          hint={t('form.presume_dead_s_hint')}
+        />
+      )}
     </>
   );
 }

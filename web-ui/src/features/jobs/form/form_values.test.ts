@@ -53,6 +53,20 @@ describe('a definition', () => {
     expect(definitionFrom(valuesOf(job), job)).toEqual({ ...job, namespace: 'default' });
   });
 
+  it('a presumed death is sent only of a handler that is retried', () => {
+    const base = { type: 'handler', handler: 'a/b', on_lost: 'retry', presume_dead_s: 600 };
+    const values = valuesOf(base);
+    expect(values.presume_dead_s).toBe('600');
+    expect(definitionFrom(values, base).presume_dead_s).toBe(600);
+    for (const change of [{ on_lost: 'hold' }, { type: 'shell' }, { presume_dead_s: '0' }])
+      expect(definitionFrom({ ...values, ...change }, base)).not.toHaveProperty('presume_dead_s');
+    expect(definitionFrom(DEFAULTS, {})).not.toHaveProperty('presume_dead_s');
+    const handler = { type: 'handler', handler: 'a/b', command: '' };
+    expect(issuesOf({ ...handler, presume_dead_s: '86401' })).toEqual([['presume_dead_s', 'range:0:86400']]);
+    expect(issuesOf({ presume_dead_s: 'x' })).toEqual([]);
+    expect(fieldOf('/presume_dead_s')).toBe('presume_dead_s');
+  });
+
   it('a normalised definition agrees in both forms of its schedule', () => {
     expect(normalised({ cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }).schedules).toEqual([
       { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' },

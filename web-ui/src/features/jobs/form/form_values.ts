@@ -22,6 +22,7 @@ import {
   NO_NAMESPACE,
   intervalsOf,
   isObject,
+  isPresumable,
   limitsRuns,
   linesOf,
   workflowOf,
@@ -121,6 +122,7 @@ export function valuesOf(definition: Definition): FormValues {
     'max_running',
     'queue_max',
     'retention_days',
+    'presume_dead_s',
     'pause_after_failures',
   ] as const)
     if (typeof full[name] === 'number') values[name] = String(full[name]);
@@ -263,6 +265,9 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   if ('parameter_rules' in base || values.rules.length > 0) out.parameter_rules = rules;
   const days = Number(values.retention_days);
   if ('retention_days' in base || days > 0) out.retention_days = days;
+  const presumed = isPresumable(values) ? Number(values.presume_dead_s) : 0;
+  if (presumed > 0) out.presume_dead_s = presumed;
+  else delete out.presume_dead_s;
   const failures = Number(values.pause_after_failures);
   if (failures > 0) out.pause_after_failures = failures;
   else delete out.pause_after_failures;

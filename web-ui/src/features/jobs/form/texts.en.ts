@@ -168,6 +168,9 @@ export const en = {
   'form.kill_grace': 'Kill grace period (seconds)',
   'form.retry_count': 'Retries',
   'form.retry_interval': 'Retry delay (seconds)',
+  'form.presume_dead_s': 'Presume dead after (s)',
+  'form.presume_dead_s_hint':
+    'If the executor of a function is lost: retry after so long, although it may still run. 0: hold.',
   'form.pause_after_failures': 'Pause after failures',
   'form.pause_after_failures_hint': 'Failed runs in a row, not counting runs by hand; 0: never.',
   'form.retry_backoff': 'Backoff',

@@ -163,6 +163,8 @@ export const zhCN: TwinOf<typeof en> = {
   'form.kill_grace': '终止宽限期（秒）',
   'form.retry_count': '重试次数',
   'form.retry_interval': '重试间隔（秒）',
+  'form.presume_dead_s': '视为已终止的等待时间（秒）',
+  'form.presume_dead_s_hint': '函数的执行器失联这么久后重试，即使该函数可能仍在运行；0 表示等待人工确认。',
   'form.pause_after_failures': '失败后暂停',
   'form.pause_after_failures_hint': '连续失败的运行次数，手动运行不计；0 表示从不。',
   'form.retry_backoff': '退避方式',

@@ -20,6 +20,7 @@ const DEFAULTS: Definition = {
   retry_on: [],
   no_retry_on: [],
   on_lost: 'retry',
+  presume_dead_s: 0,
   pause_after_failures: 0,
   priority: 0,
   enabled: true,

@@ -39,8 +39,9 @@ const JOB: FieldsOf<Schemas['JobWrite']> = [
     'retry_on',
     'no_retry_on',
   ] as const),
-  ...(['on_lost', 'pause_after_failures', 'priority', 'misfire_policy', 'misfire_grace'] as const),
+  ...(['on_lost', 'presume_dead_s', 'pause_after_failures', 'priority', 'misfire_policy'] as const),
   ...([
+    'misfire_grace',
     'catch_up_window',
     'catch_up_max',
     'overlap_policy',
@@ -66,6 +67,7 @@ const NODE: FieldsOf<Node> = [
 const TASK: FieldsOf<Schemas['Task']> = [
   ...(['type', 'command', 'script', 'http', 'handler', 'container', 'env', 'limits', 'run_as'] as const),
   ...(['working_directory', 'output_encoding', 'kill_grace', 'routing', 'routing_key'] as const),
+  'presume_dead_s',
   ...RULES,
 ];
 const APPROVAL: FieldsOf<Schemas['Approval']> = ['message', 'timeout_s', 'on_timeout', 'by'];
