@@ -18,6 +18,7 @@ struct RunArguments {
   std::string reason;
   std::string longest;
   bool confirm_overlap = false;
+  bool give_up = false;
   bool kill = false;
   bool as_json = false;
   // Of a retry of a workflow run.
@@ -127,6 +128,7 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
     if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
     if (arguments.confirm_overlap) (*request.body)["confirm_overlap"] = true;
     if (arguments.kill) (*request.body)["mode"] = "kill";
+    if (arguments.give_up) (*request.body)["give_up"] = true;
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
     json shown = answer.body;
     shown["run_id"] = id;
@@ -326,7 +328,12 @@ void AddRunCommands(CLI::App& app, Session& session) {
   AddLogFlags(logs, *log_flags);
   session.On(logs, [&session, log_flags] { return ShowLogs(session, *log_flags); });
   CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
-  cancel->add_flag("--kill", a->kill, kKillHelp);
+  CLI::Option* kill = cancel->add_flag("--kill", a->kill, kKillHelp);
+  cancel
+      ->add_flag("--give-up", a->give_up,
+                 "End runs of handlers that were cancelled before and do not stop; their functions "
+                 "may go on (with --confirm-overlap)")
+      ->excludes(kill);
   CLI::App* retry =
       verb("retry", "Retry runs that have ended, or start the next attempt of waiting runs now",
            true, &Retry);

@@ -21,7 +21,7 @@ std::string Ordinal(int64_t number) {
 
 std::string WaitingText(const json& waiting) {
   const json code = waiting.is_object() ? waiting.value("code", json()) : json();
-  if (code == "upstream_run") {
+  if (code == "upstream_run" || code == "host") {
     std::string text = Cell(waiting.value("detail", json()));
     if (text.starts_with('W')) text[0] = 'w';
     return text;

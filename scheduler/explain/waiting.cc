@@ -225,6 +225,13 @@ void ReadDefinition(JobDefinition of_version, WaitingEvidence& evidence) {
   if (resolved.ok()) evidence.definition = std::move(*resolved);
 }
 
+Waiting WaitsForItsHost(WallTime dead_at, bool cluster_paused) {
+  return {"host", fmt::format("Its host is lost, and its function may still run. It is taken for "
+                              "dead at {}{}, unless the host answers or a person decides before.",
+                              ReadableTime(dead_at),
+                              cluster_paused ? ", but not while the cluster is paused" : "")};
+}
+
 bool IsQueued(const RunRow& row) { return row.state == RunState::kPending && row.due == kQueued; }
 
 // nullopt: the policy of the job has no slots any more, or the job is deleted or unreadable.
@@ -266,6 +273,9 @@ bool IsDue(const WaitingEvidence& evidence) {
 }
 
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
+  if (const auto dead_at = PresumedDeadAt(evidence.row)) {
+    return WaitsForItsHost(*dead_at, evidence.cluster_paused);
+  }
   if (evidence.row.state != RunState::kPending) return std::nullopt;
   if (evidence.row.due == kNever) return Waiting{"paused", "The job is paused."};
   if (AwaitsOthers(evidence)) return Waiting{"upstream_run", evidence.upstream};

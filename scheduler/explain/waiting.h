@@ -1,4 +1,4 @@
-// Explains why a PENDING run has not been started. Pure; only ExplainWaiting reads the stores.
+// Explains why a PENDING run has not been started, and for how long a HELD one waits. Pure; only ExplainWaiting reads the stores.
 //
 // Always   Applies the rules of routing to the executors' records, by their last heartbeats.
 #pragma once
@@ -49,7 +49,7 @@ struct WaitingEvidence {
 struct Waiting {
   // paused, not_due, cluster_paused, upstream_run, upstream, approval, time, slot, group,
   // unreadable, no_executor, pinned_unknown, no_match, no_feature, no_handler, away, no_room,
-  // queued.
+  // queued; of a HELD run host.
   std::string_view code;
   std::string detail;                    // a sentence; several of upstream_run
   std::optional<QueuePlace> place = {};  // only with codes slot and group

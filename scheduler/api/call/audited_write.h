@@ -30,6 +30,8 @@ class AuditedWrite {
   AuditedWrite& operator=(const AuditedWrite&) = delete;
 
   const WriteContext& context() const { return context_; }
+  // Of a cancel: gives up the attempt instead (WriteContext::give_up).
+  void GiveUp() { context_.give_up = true; }
 
   // Returns `written`. If it is a success, counts the runs that the write ended.
   template <typename Written>
@@ -45,7 +47,7 @@ class AuditedWrite {
  private:
   Metrics& metrics_;
   EndedRuns ended_;
-  const WriteContext context_;
+  WriteContext context_;
 };
 
 }  // namespace carillon::scheduler

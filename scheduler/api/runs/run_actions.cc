@@ -5,8 +5,10 @@
 #include <optional>
 #include <string_view>
 
+#include "common/domain/job/job_types.h"
 #include "common/domain/nodes/approval.h"
 #include "common/domain/parts/part_retry.h"
+#include "common/domain/run/hanging.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
@@ -14,6 +16,7 @@
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/runs/shard_routes.h"
+#include "scheduler/settings/new_fields.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -96,6 +99,15 @@ void AddExecute(const Call& call, const JobAccessScope& job, json& actions) {
   std::sort(actions.begin(), actions.end());
 }
 
+// Whoever may cancel a run may give up its function.
+void AddGiveUp(const Call& call, const RunDetail& run, json& actions) {
+  const bool may_cancel = std::find(actions.begin(), actions.end(), "cancel") != actions.end();
+  if (!may_cancel || !MayGiveUp(run.row, IsCooperative(run.job_type))) return;
+  if (!call.api.upgrade.FeatureOn(kFanOutMigration)) return;
+  actions.push_back("give_up");
+  std::sort(actions.begin(), actions.end());
+}
+
 // The position of the node whose run it is; nullopt: the run is not of this workflow run any more.
 std::optional<size_t> PositionOf(const WorkflowRunView& view, const RunKey& key) {
   for (size_t i = 0; i < view.nodes.size(); ++i) {
@@ -147,6 +159,7 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
     return actions;
   }
   Keep(actions, "cancel", MayCancel(run.row));
+  AddGiveUp(call, run, actions);
   Keep(actions, "release", CheckReleasable(run.row).ok());
   const WallTime now = TimeOf(call);
   if (run.job_type == JobType::kWorkflow) {

@@ -13,7 +13,7 @@
 
 namespace carillon::scheduler {
 
-// Of "cancel", "decide", "execute", "release", "retry" and "skip". A workflow's run can be retried
+// Of "cancel", "decide", "execute", "give_up", "release", "retry" and "skip". A workflow's run can be retried
 // from its start, so it needs no failure; it is decided if one of its nodes can be. "execute" is
 // about the job: the caller may run it again, whatever the state of this run. So the list is empty
 // only if the caller may not act on the run, or if its job is deleted.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/executor_state.h"
+#include "common/domain/run/hanging.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
@@ -19,6 +20,7 @@
 #include "scheduler/api/runs/run_actions.h"
 #include "scheduler/api/runs/shard_routes.h"
 #include "scheduler/explain/waiting.h"
+#include "scheduler/settings/new_fields.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -142,6 +144,41 @@ int64_t FinallyNodesLeft(const Call& call, const RunDetail& run, CancelMode mode
   return left;
 }
 
+// The terms of a cancel, from the body of the request.
+struct CancelOrder {
+  std::string why;
+  bool confirm = false;
+  CancelMode mode = CancelMode::kGraceful;
+  bool give_up = false;
+};
+
+Outcome<CancelOrder> ReadCancel(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body,
+      ReadObject(call.request, Body::kOptional, {"reason", "confirm_overlap", "mode", "give_up"}));
+  CancelOrder order;
+  CARILLON_ASSIGN_OR_RETURN(order.why, TextMember(body, "reason", kReasonCharactersMax));
+  CARILLON_ASSIGN_OR_RETURN(order.confirm, FlagMember(body, "confirm_overlap"));
+  CARILLON_ASSIGN_OR_RETURN(order.mode, CancelModeMember(body));
+  CARILLON_ASSIGN_OR_RETURN(order.give_up, FlagMember(body, "give_up"));
+  if (!order.give_up) return order;
+  if (body.contains("mode") && !body["mode"].is_null()) {
+    return InvalidField("/mode", "unused", "Has no effect with give_up.");
+  }
+  // The owner of the run, an older member, would not find the request.
+  if (!call.api.upgrade.FeatureOn(kFanOutMigration)) return UpgradeUnfinished("give_up");
+  return order;
+}
+
+Problem NotCancelled(const Error& error) {
+  Problem problem = ToProblem(error);
+  if (error.code == ErrorCode::kConflict && error.pointer == "/give_up") {
+    problem.code = "not_hanging";
+    for (FieldError& one : problem.errors) one.code = problem.code;
+  }
+  return problem;
+}
+
 // One run as JSON, with the actions that this caller may take on it.
 Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   json shown = RunToJson(run, true);
@@ -158,9 +195,9 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
-// Returns the reason why the run has not started; null if the run does not wait.
+// Returns the reason why the run has not started, or does not go on; null if it does not wait.
 Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
-  if (run.row.state != RunState::kPending) return json(nullptr);
+  if (run.row.state != RunState::kPending && !PresumedDeadAt(run.row)) return json(nullptr);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const auto waiting,
                             ExplainWaiting({.jobs = call.stores.jobs,
@@ -253,29 +290,29 @@ Reply GetRun(const Call& call) {
 
 Reply CancelRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
-                                                        {"reason", "confirm_overlap", "mode"}));
-  CARILLON_ASSIGN_OR_RETURN(const std::string why,
-                            TextMember(body, "reason", kReasonCharactersMax));
-  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
-  CARILLON_ASSIGN_OR_RETURN(const CancelMode mode, CancelModeMember(body));
+  CARILLON_ASSIGN_OR_RETURN(const CancelOrder order, ReadCancel(call));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  NoteCancelMode(call, mode);
-  AuditedWrite write(call, now, why, confirm, mode);
+  AuditedWrite write(call, now, order.why, order.confirm, order.mode);
+  if (order.give_up) {
+    write.GiveUp();
+    call.note.reason = "give_up";
+  } else {
+    NoteCancelMode(call, order.mode);
+  }
   const auto cancelled =
       RetryIfUnknown([&] { return write.Count(call.stores.runs.CancelRun(key, write.context())); });
   if (IsUnknown(cancelled)) {
     return OutcomeUnknown("It is unknown whether the run was cancelled. Retrying is safe.",
                           cancelled.error());
   }
-  if (!cancelled.ok()) return cancelled.error();
+  if (!cancelled.ok()) return NotCancelled(cancelled.error());
   json answer = {{"cancelled", *cancelled ? 1 : 0}};
   const auto run = call.stores.runs.GetRun(key);
   if (!*cancelled || !run.ok()) return JsonResponse(202, answer);
   // Wakes the owner of the run's segment. This only saves time: the owner would also find the
   // change with its next scan.
   call.api.nudge({run->row.job_no, run->row.segment, key});
-  const int64_t left = FinallyNodesLeft(call, *run, mode);
+  const int64_t left = FinallyNodesLeft(call, *run, order.mode);
   if (left > 0) answer["finally_nodes"] = left;
   return JsonResponse(202, answer);
 }

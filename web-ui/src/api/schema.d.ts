@@ -66,6 +66,13 @@ export interface components {
       confirm_overlap?: components['schemas']['ConfirmOverlap'];
       mode?: components['schemas']['CancelModeAsked'];
     };
+    CancelRun: {
+      reason?: string | null;
+      confirm_overlap?: components['schemas']['ConfirmOverlap'];
+      mode?: components['schemas']['CancelModeAsked'];
+      /** @default false */
+      give_up?: boolean;
+    };
     /**
      * @default graceful
      * @enum {string|null}
@@ -1224,7 +1231,7 @@ export interface components {
         attempt: number;
         saved_at: components['schemas']['Time'];
       };
-      allowed_actions: ('cancel' | 'decide' | 'execute' | 'release' | 'retry' | 'skip')[];
+      allowed_actions: ('cancel' | 'decide' | 'execute' | 'give_up' | 'release' | 'retry' | 'skip')[];
       waiting?: null | {
         /** @enum {string} */
         code:
@@ -1245,7 +1252,8 @@ export interface components {
           | 'no_handler'
           | 'away'
           | 'no_room'
-          | 'queued';
+          | 'queued'
+          | 'host';
         detail: string;
         position?: number;
         group?: string;

@@ -358,6 +358,9 @@ TEST_F(RunCommandsTest, KillIsSaidOnlyWhenItIsGiven) {
   EXPECT_EQ(Run({"run", "cancel", "R1", "--kill", "--reason", "deaf"}), 0);
   EXPECT_EQ(SentBody(0), json::object());
   EXPECT_EQ(SentBody(1), (json{{"mode", "kill"}, {"reason", "deaf"}}));
+  EXPECT_EQ(Run({"run", "cancel", "R1", "--give-up", "--confirm-overlap"}), 0);
+  EXPECT_EQ(SentBody(2), (json{{"give_up", true}, {"confirm_overlap", true}}));
+  EXPECT_EQ(Run({"run", "cancel", "R1", "--give-up", "--kill"}), 2);
   EXPECT_EQ(Run({"run", "retry", "R1", "--kill"}), 2);
 }
 

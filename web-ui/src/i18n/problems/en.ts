@@ -68,6 +68,8 @@ export const enProblems = {
   'problem.too_many_triggers': 'The namespace has 1,000 triggers of events already.',
   'problem.too_many_matches': 'An event matches more than 100 triggers.',
   'problem.overlap': 'Another run of the job is active.',
+  'problem.not_hanging':
+    'Only a running function that was asked to stop before can be given up. Reload the page.',
   'problem.not_skippable': 'This node cannot be skipped now. Only one that waits or has failed can.',
   'problem.still_open': 'Some of these nodes have not ended, or their processes may still be running.',
   'problem.unsafe_parameter': 'A node would write text from outside into a command.',

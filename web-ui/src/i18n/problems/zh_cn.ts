@@ -70,6 +70,7 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.too_many_triggers': '此命名空间已有 1,000 个事件触发器。',
   'problem.too_many_matches': '有事件匹配了 100 个以上的触发器。',
   'problem.overlap': '该任务的另一次运行处于活动状态。',
+  'problem.not_hanging': '只能放弃此前已请求停止且仍在运行的函数。请刷新页面。',
   'problem.not_skippable': '现在不能跳过此节点。只能跳过等待中或失败的节点。',
   'problem.still_open': '其中有节点尚未结束，或其进程可能仍在运行。',
   'problem.unsafe_parameter': '节点会把外部文本写入命令。',

@@ -1,7 +1,7 @@
 // Buttons that cancel, retry or repeat a run, and the questions that some of them ask first.
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
+import { Ban, RotateCcw, SlidersHorizontal, Unplug } from 'lucide-react';
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import { ApiError, call } from '../../../api/client';
 import { newKey } from '../../../api/keys';
@@ -22,8 +22,24 @@ const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
 // True if the run is PENDING and its next attempt waits until it is due, or until the job is resumed.
 const waitsForRetry = (run: Run) =>
   run.state === 'PENDING' && run.attempt > 1 && ['not_due', 'paused'].includes(run.waiting?.code ?? '');
+// True if a function does not stop though it was asked to. Nothing can kill it, but its run can be given up.
+const isHanging = (run: Run) => run.allowed_actions?.includes('give_up') === true;
 // True if the run has nodes, of which a retry makes a choice.
 const hasNodes = (run: Run) => isWorkflow(run) && run.claimed_at !== null;
+
+type Question = 'cancel' | 'retry' | 'kill' | 'give_up';
+// The texts of each question, and the terms with which the run is then cancelled.
+const ASKED = {
+  cancel: ['run.overlap_title', 'run.overlap', 'run.overlap_confirm', { confirm_overlap: true }],
+  retry: ['run.overlap_title', 'run.overlap', 'run.overlap_confirm', {}],
+  kill: ['run.kill_title', 'run.kill_explain', 'run.kill', { mode: 'kill' }],
+  give_up: [
+    'run.give_up_title',
+    'run.give_up_explain',
+    'run.give_up_confirm',
+    { give_up: true, confirm_overlap: true },
+  ],
+} as const;
 
 export function Actions({ run }: { run: Run }) {
   const { t } = useTranslation();
@@ -31,7 +47,7 @@ export function Actions({ run }: { run: Run }) {
   const denied = useDenied();
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [choosing, setChoosing] = useState(false);
-  const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
+  const [confirm, setConfirm] = useState<Question | null>(null);
   // If the run is being cancelled already, the button offers to kill it.
   const kills = run.state === 'RUNNING' && run.cancel_requested;
   const key = useRef(newKey());
@@ -69,9 +85,16 @@ export function Actions({ run }: { run: Run }) {
       else toastError(t('error.action'), explain(error, t));
     },
   });
+  const [title, explanation, yes, terms] = ASKED[confirm ?? 'cancel'];
   return (
     <>
-      {!FINAL_STATES.has(run.state) && statePermits(run, 'cancel') && (
+      {isHanging(run) && (
+        <button type="button" className="button button-danger" onClick={() => setConfirm('give_up')}>
+          <Unplug aria-hidden size={15} />
+          {t('run.give_up')}
+        </button>
+      )}
+      {!FINAL_STATES.has(run.state) && !isHanging(run) && statePermits(run, 'cancel') && (
         <button
           type="button"
           className="button button-danger"
@@ -129,13 +152,13 @@ export function Actions({ run }: { run: Run }) {
       {confirm && (
         <Suspense>
           <ConfirmDialog
-            title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')}
-            explain={t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}
-            confirm={t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}
+            title={t(title)}
+            explain={t(explanation)}
+            confirm={t(yes)}
             onClose={() => setConfirm(null)}
             onConfirm={() => {
               if (confirm === 'retry') retry.mutate(true);
-              else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
+              else cancel.mutate(terms);
             }}
           />
         </Suspense>

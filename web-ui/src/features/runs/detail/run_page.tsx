@@ -183,6 +183,9 @@ function Known({ run }: { run: Run }) {
   );
 }
 
+const endingOf = (run: Run) =>
+  run.job_type === 'handler' ? 'run.stopping' : run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling';
+
 // Shows the reason for the run's state in one sentence, if there is a reason.
 function Sentence({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
@@ -197,17 +200,15 @@ function Sentence({ run }: { run: Run }) {
         {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
       </>
     ));
-  if (run.state === 'PENDING')
+  // A HELD run may wait for its host, for a time.
+  if (run.state === 'PENDING' || run.waiting)
     return (
       <Suspense>
         <Waiting run={run} error={error} />
       </Suspense>
     );
   // While the run is active, its error is the reason that was given for the cancellation.
-  const ending =
-    run.state === 'RUNNING' &&
-    run.cancel_requested &&
-    t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
+  const ending = run.state === 'RUNNING' && run.cancel_requested && t(endingOf(run));
   const text = ending ? (
     <>
       {ending} {error}

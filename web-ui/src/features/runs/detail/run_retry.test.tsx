@@ -6,7 +6,7 @@ import {
   createRoute,
   createRouter,
 } from '@tanstack/react-router';
-import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { act, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ChangeStream } from '../../../api/changes';
 import type { ServerEvent } from '../../../api/events';
@@ -195,6 +195,62 @@ describe('a retry', () => {
     await become({ allowed_actions: ['execute'] });
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull());
     expect(enabled('Run again…')).toBe(true);
+  });
+});
+
+describe('a function that hangs', () => {
+  it('a run is given up only after a cancel, and a question says what may follow', async () => {
+    queryClient.clear();
+    const running: Run = {
+      ...failed,
+      state: 'RUNNING',
+      job_type: 'handler',
+      reason: null,
+      ended_at: null,
+      exit_code: null,
+      allowed_actions: ['cancel', 'execute'],
+    };
+    let now = running;
+    const sent: unknown[] = [];
+    server.use(
+      http.get(at('runs/r1'), () => HttpResponse.json(now)),
+      http.get(at('runs/r1/logs'), () => new HttpResponse('')),
+      http.get(at('runs/r1/logs/stream'), () => new HttpResponse('')),
+      http.post(at('runs/r1/cancel'), async ({ request }) => {
+        sent.push(await request.json());
+        return HttpResponse.json({ cancelled: 1 }, { status: 202 });
+      }),
+    );
+    showRun('r1');
+    await screen.findByRole('button', { name: 'Cancel run' });
+    expect(screen.queryByRole('button', { name: 'Give up…' })).toBeNull();
+    now = {
+      ...running,
+      cancel_requested: true,
+      cancel_mode: 'graceful',
+      allowed_actions: ['cancel', 'execute', 'give_up'],
+    };
+    await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    fireEvent.click(await screen.findByRole('button', { name: 'Give up…' }));
+    await screen.findByText(/may go on, and two may run at the same time/);
+    // A function has no process of its own that could be killed.
+    expect(screen.queryByRole('button', { name: 'Kill now' })).toBeNull();
+    screen.getByText(/ends when its function has returned/);
+    const dialog = await screen.findByRole('dialog');
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Give up' }));
+    await waitFor(() => expect(sent).toEqual([{ give_up: true, confirm_overlap: true }]));
+  });
+
+  it('a held run says when its function is taken for dead', async () => {
+    queryClient.clear();
+    const waiting = { code: 'host', detail: 'It is taken for dead at 2026-03-01 03:00:03 UTC.' };
+    server.use(
+      http.get(at('runs/r1'), () => HttpResponse.json({ ...failed, state: 'HELD', waiting })),
+      http.get(at('runs/r1/logs'), () => new HttpResponse('')),
+      http.get(at('runs/r1/logs/stream'), () => new HttpResponse('')),
+    );
+    showRun('r1');
+    await screen.findByText(/It is taken for dead at/);
   });
 });
 

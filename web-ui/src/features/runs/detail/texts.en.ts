@@ -20,6 +20,12 @@ export const en = {
   'run.kill_title': 'Kill this run now?',
   'run.kill_explain': 'Its processes are killed immediately (SIGKILL) and cannot clean up.',
   'run.killing': 'Killing. The run ends when its processes have exited.',
+  'run.stopping': 'Cancelling. The run ends when its function has returned.',
+  'run.give_up': 'Give up…',
+  'run.give_up_confirm': 'Give up',
+  'run.give_up_title': 'Give up this run?',
+  'run.give_up_explain':
+    'The run ends as cancelled, and its slots are free. Its function cannot be killed: it may go on, and two may run at the same time.',
   'run.limits_not_enforced': 'Limits not enforced',
   'run.usage': 'Resources',
   'run.usage_of': '{{cpu}} CPU, {{memory}} memory, {{read}} read, {{written}} written',

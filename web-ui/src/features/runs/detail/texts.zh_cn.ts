@@ -21,6 +21,12 @@ export const zhCN: TwinOf<typeof en> = {
   'run.kill_title': '立即强制终止此运行？',
   'run.kill_explain': '其进程将立即终止（SIGKILL），无法进行清理。',
   'run.killing': '正在强制终止：其进程全部退出后结束。',
+  'run.stopping': '正在取消：函数返回后运行结束。',
+  'run.give_up': '放弃…',
+  'run.give_up_confirm': '放弃',
+  'run.give_up_title': '放弃此运行？',
+  'run.give_up_explain':
+    '运行将以“已取消”结束并释放名额。其函数无法强制终止：它可能继续执行，因此可能有两个同时运行。',
   'run.limits_not_enforced': '未强制执行的限制',
   'run.usage': '资源使用',
   'run.usage_of': 'CPU {{cpu}}，内存 {{memory}}，读取 {{read}}，写入 {{written}}',

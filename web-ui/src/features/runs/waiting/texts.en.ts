@@ -30,6 +30,7 @@ export const en = {
   'run.starts_in': 'Starts in {{span}} ({{at}}).',
   'waiting.upstream_run': 'Waits for runs of other jobs.',
   'waiting.approval': 'Waits for a decision.',
+  'waiting.host': 'Waits for its host.',
   'waiting.time': 'Waits for a time.',
   'release.run': 'Release',
   'release.title': 'Release this run?',

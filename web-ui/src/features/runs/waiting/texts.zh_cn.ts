@@ -31,6 +31,7 @@ export const zhCN: TwinOf<typeof en> = {
   'run.starts_in': '将在 {{span}} 后开始（{{at}}）。',
   'waiting.upstream_run': '正在等待其他任务的运行。',
   'waiting.approval': '正在等待审批。',
+  'waiting.host': '正在等待其主机。',
   'waiting.time': '正在等待时间到来。',
   'release.run': '放行',
   'release.title': '放行此运行？',
