@@ -155,9 +155,10 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) {
 
 namespace {
 
-// The runs of the nodes that a cancel of the own run ends; no finally nodes, unless it is a kill.
-std::vector<RunKey> CancelledWith(MemoryTables& tables, const WorkflowEntry& workflow)
-    REQUIRES(tables.mu) {
+// The runs of the nodes that a cancel of the own run ends; no finally nodes, unless it is a kill or
+// they are HELD.
+std::vector<RunKey> CancelledWith(MemoryTables& tables, const WorkflowEntry& workflow,
+                                  Overlap overlap) REQUIRES(tables.mu) {
   const std::vector<RunKey> all = NodeKeysOf(tables, workflow);
   const RunRow& own = tables.FindRun(workflow.own)->row;
   const bool ends_all = IsFinal(own.state) || own.cancel_requested == CancelMode::kKill;
@@ -165,7 +166,9 @@ std::vector<RunKey> CancelledWith(MemoryTables& tables, const WorkflowEntry& wor
   if (ends_all || !graph.ok()) return all;
   std::vector<RunKey> keys;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (!graph->is_finally(i)) keys.push_back(all[i]);
+    const bool held =
+        overlap == Overlap::kConfirmed && tables.FindRun(all[i])->row.state == RunState::kHeld;
+    if (held || !graph->is_finally(i)) keys.push_back(all[i]);
   }
   return keys;
 }
@@ -181,7 +184,7 @@ void CancelNodesOf(MemoryTables& tables, std::vector<RunKey> cancelled,
     const RunRow& own = tables.FindRun(cancelled[i])->row;
     if (!own.cancel_requested && !IsFinal(own.state)) continue;
     const uint64_t last = tables.last_completion_id;
-    for (const RunKey& node : CancelledWith(tables, *workflow)) {
+    for (const RunKey& node : CancelledWith(tables, *workflow, context.overlap())) {
       const bool done = CancelOne(tables, RunEntry(*tables.FindRun(node)), context);
       if (done && IsRunningWorkflow(tables.FindRun(node)->row)) cancelled.push_back(node);
     }
@@ -286,13 +289,13 @@ Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables,
   if (tables.WorkflowOfNode(workflow->own) != nullptr) return NestedIn(tables, *workflow);
   const RunRow& own = tables.FindRun(workflow->own)->row;
   CARILLON_TRY(CheckMayRetry(own, workflow->is_late));
+  CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
+  CARILLON_ASSIGN_OR_RETURN(WorkflowRetryPlan planned,
+                            PlanOf(tables, *workflow, retry, BeginsAgain(own)));
   if (who != nullptr && !retry.skip.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, *workflow));
     CARILLON_TRY(CheckMaySkipNodes(graph, retry.skip, nullptr, *who));
   }
-  CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
-  CARILLON_ASSIGN_OR_RETURN(WorkflowRetryPlan planned,
-                            PlanOf(tables, *workflow, retry, BeginsAgain(own)));
   return std::optional(std::move(planned));
 }
 

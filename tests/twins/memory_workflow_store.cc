@@ -341,9 +341,9 @@ Result<WorkflowRunView> MemoryWorkflowStore::DecideNode(const DecideNodeRequest&
                             "node " + request.node + " does not wait for a decision"};
   const auto& approval = graph.node(*position).approval;
   if (!approval) return not_undecided;
-  CARILLON_TRY(CheckMayDecide(*approval, context.decider));
   RunEntry node = *tables_.FindRun(NodeKeyOf(*workflow, *position));
   if (node.row.state != RunState::kPending || node.row.due != kUndecided) return not_undecided;
+  CARILLON_TRY(CheckMayDecide(*approval, context.decider));
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   const AttemptResult end = EndOfApproval(*approval, request.decision, context.decider,
                                           context.reason, node.result.started, context.now);
@@ -364,10 +364,10 @@ Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& req
   CARILLON_TRY(CheckMaySkip(tables_.FindRun(workflow->own)->row, workflow->is_late));
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
   const NodeRows rows = NodeRowsOf(tables_, *workflow);
-  CARILLON_TRY(CheckMaySkipNodes(graph, {request.node}, &rows, context.decider));
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan,
                             PlanSkip(graph, rows, request.node, context.overlap()));
   if (plan.refused()) return RefusalOf("skip", graph, plan);
+  CARILLON_TRY(CheckMaySkipNodes(graph, {request.node}, &rows, context.decider));
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteNodeChanges(tables_, *workflow, plan.changes, context.now);
   tables_.WakeUpWorkflow(*workflow, context.now);

@@ -100,6 +100,8 @@ TYPED_TEST(NodeContract, AnApprovalNamesWhoMayEndIt) {
   }
   EXPECT_EQ(s.RowOf(key, "ask").due, kUndecided);
   EXPECT_OK(s.TryDecide(key, "ask", Decision::kRefuse, kT0 + 2s, bert));
+  // What does not wait is said to everybody alike.
+  EXPECT_CODE(s.TryDecide(key, "ask", Decision::kRefuse, kT0 + 2s, stranger), ErrorCode::kConflict);
   s.Steps(kT0 + 2s);
   const RetryRequest skip{.key = key, .workflow = {.skip = {"ask"}}};
   EXPECT_CODE(s.runs.RetryRun(skip, {.now = kT0 + 3s, .decider = stranger}), ErrorCode::kDenied);

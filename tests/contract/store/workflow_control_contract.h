@@ -63,6 +63,22 @@ TYPED_TEST(WorkflowContract, KillReplacesAGracefulCancelOfNodes) {
   EXPECT_EQ(s.RowOf(key, "a").cancel_requested, CancelMode::kKill);
 }
 
+TYPED_TEST(WorkflowContract, CancelNeedsNoReadableGraph) {
+  WorkflowDriver s = this->workflow_driver();
+  const StoredJob flow = s.CreateFlow(s.Chain());
+  for (const CancelMode mode : {CancelMode::kGraceful, CancelMode::kKill}) {
+    const WallTime begun = mode == CancelMode::kKill ? kT0 + 1h : kT0;
+    const RunKey key = s.Begun(flow, begun);
+    const RunKey a = s.RowOf(key, "a").key;
+    this->handle().DamageDefinition(flow, true);
+    EXPECT_TRUE(s.v(s.runs.CancelRun(key, {.now = begun + 1s, .cancel_mode = mode})));
+    EXPECT_EQ(s.Get(a).row.state, RunState::kCancelled);
+    this->handle().DamageDefinition(flow, false);
+    EXPECT_EQ(s.States(key), "a CANCELLED, b CANCELLED");
+    EXPECT_EQ(s.Steps(begun + 2s).ended, RunState::kCancelled);
+  }
+}
+
 TYPED_TEST(WorkflowContract, CancelOfTheRunsOfAJobCancelsTheNodes) {
   WorkflowDriver s = this->workflow_driver();
   const StoredJob flow = s.CreateFlow(s.Chain());

@@ -130,6 +130,23 @@ TYPED_TEST(FinallyContract, ACancelOfTheLastPhaseLeavesItToEnd) {
   EXPECT_EQ(s.Steps(kT0 + 5s).ended, RunState::kCancelled);
 }
 
+TYPED_TEST(FinallyContract, ACancelThatConfirmsTheOverlapEndsAHeldFinallyNode) {
+  NodeDriver s = this->node_driver();
+  JobDefinition held = s.TaskOf("true");
+  held.on_lost = OnLost::kHold;
+  const RunKey key = s.Begun(
+      s.CreateFlow(s.Flow({s.Task("a"), s.Finally(s.Task("f", {}, held)), s.Finally(s.Task("g"))})),
+      kT0);
+  s.Finish(key, "a", kT0 + 1s);
+  s.Lose(s.StartNode(key, "f", kT0 + 2s), s.fence, kT0 + 3s);
+  EXPECT_EQ(s.States(key), "a COMPLETED, f HELD, g PENDING");
+  s.v(s.runs.CancelRun(key, {.now = kT0 + 4s}));
+  EXPECT_EQ(s.States(key), "a COMPLETED, f HELD, g PENDING");
+  s.v(s.runs.CancelRun(key, {.now = kT0 + 5s, .confirm_overlap = true}));
+  EXPECT_EQ(s.States(key), "a COMPLETED, f CANCELLED, g PENDING");
+  EXPECT_EQ(s.Finish(key, "g", kT0 + 6s).ended, RunState::kCancelled);
+}
+
 TYPED_TEST(FinallyContract, ARunThatDidNotBeginAgainHasNoFinallyNodes) {
   NodeDriver s = this->node_driver();
   const RunKey key = s.Begun(s.CreateFlow(this->Flow()), kT0);

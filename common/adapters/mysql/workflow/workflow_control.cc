@@ -186,6 +186,22 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
   return UpdateWorkflow(session, row);
 }
 
+// nullopt: this version of the definition cannot be read. A cancel ends all of its nodes then.
+Result<std::optional<LoadedWorkflow>> LoadIfReadable(Session& session, const WorkflowRow& row) {
+  Result<LoadedWorkflow> loaded = LoadWorkflow(session, {row.job_no, row.def_version});
+  if (loaded.ok()) return std::optional(std::move(loaded).value());
+  if (loaded.code() == ErrorCode::kCorrupt) return std::optional<LoadedWorkflow>();
+  return loaded.error();
+}
+
+// After a graceful cancel, finally nodes still run: a step decides about them. One that is HELD
+// does not end by itself.
+bool GoesOnToTheEnd(const WorkflowGraph& graph, const RunRow& run, Overlap overlap) {
+  if (run.state == RunState::kHeld && overlap == Overlap::kConfirmed) return false;
+  const auto place = NodePlaceOf(run.key);
+  return place && place->position < graph.size() && graph.is_finally(place->position);
+}
+
 }  // namespace
 
 Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
@@ -195,17 +211,12 @@ Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
   if (!row || !row->open) return nested;
   CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadOwnDetail(session, own, incarnations));
   if (!detail.row.cancel_requested && !IsFinal(detail.row.state)) return nested;
-  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
-                            LoadWorkflow(session, {row->job_no, row->def_version}));
-  CARILLON_ASSIGN_OR_RETURN(const NodeStates nodes,
-                            ReadNodes(session, *row, loaded.graph.size(), incarnations));
-  // After a graceful cancel, finally nodes still run: a step decides about them.
+  std::optional<LoadedWorkflow> loaded;
   const bool all = IsFinal(detail.row.state) || detail.row.cancel_requested == CancelMode::kKill;
-  std::vector<RunKey> open;
-  for (size_t i = 0; i < nodes.runs.size(); ++i) {
-    const RunRow& run = nodes.runs[i].row;
-    if (!IsFinal(run.state) && (all || !loaded.graph.is_finally(i))) open.push_back(run.key);
+  if (!all) {
+    CARILLON_ASSIGN_OR_RETURN(loaded, LoadIfReadable(session, *row));
   }
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> open, ReadOpenNodes(session, *row));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, open, incarnations));
   RunWriter writer(session);
   // In their order, in which others are told of the ends.
@@ -213,6 +224,7 @@ Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
     const auto found = runs.find(key);
     if (found == runs.end() || !found->second.readable) continue;
     StoredRun& run = found->second;
+    if (loaded && GoesOnToTheEnd(loaded->graph, run.row, context.overlap())) continue;
     run.row.flags &= ~run_flag::kNode;  // the wake-up below tells of all of them
     CARILLON_ASSIGN_OR_RETURN(const CancelEffect effect,
                               CancelLocked(run, {session, incarnations, writer}, TermsOf(context)));
