@@ -9,6 +9,7 @@
 #include "common/domain/job/parameter_rules.h"
 #include "common/domain/nodes/task_jobs.h"
 #include "common/domain/template/command_parameters.h"
+#include "common/domain/template/template.h"
 
 namespace carillon {
 namespace {
@@ -43,18 +44,46 @@ Status CheckGiven(const WorkflowNode& node, const RenderedParameters& rendered,
   return {};
 }
 
+std::string_view PresentOwner(const std::vector<Backer>& backers) {
+  const auto owner = std::ranges::find(backers, Backer::Part::kOwnsWorkflow, &Backer::part);
+  return owner == backers.end() ? std::string_view() : std::string_view(owner->user_id);
+}
+
+// A task belongs to its workflow, and so to the present owner of that. Claims hand out the secrets
+// of whoever owned the version of the graph, and nobody else may have them used.
+struct Owned {
+  JobDefinition judged;  // what rights ask of a job
+  bool changed = false;
+};
+Owned OwnedOf(const WorkflowNode& node, const WorkflowFacts& facts,
+              const JobDefinition& definition) {
+  Owned owned{.judged = {.labels = definition.labels,
+                         .user_id = definition.user_id,
+                         .name_space = definition.name_space}};
+  if (!RunsNoJob(node)) return owned;
+  owned.judged.user_id = PresentOwner(facts.backers);
+  owned.changed = owned.judged.user_id != definition.user_id;
+  return owned;
+}
+
 }  // namespace
 
 NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const NodeRows& rows,
                           const WorkflowFacts& facts, const JobRow& job,
                           const JobDefinition& definition) {
   if (job.deleted) return Skipped(reason::kDeleted);
-  if (std::string refusal = RefusalOf(facts.backers, definition); !refusal.empty()) {
+  const WorkflowNode& node = graph.node(position);
+  const Owned owned = OwnedOf(node, facts, definition);
+  if (std::string refusal = RefusalOf(facts.backers, owned.judged); !refusal.empty()) {
     return Skipped(reason::kForbidden, std::move(refusal));
+  }
+  if (owned.changed && !SecretsOf(definition).empty()) {
+    return Skipped(reason::kForbidden,
+                   "The workflow has another owner since, who may not use the secrets of this task "
+                   "of an earlier version.");
   }
   auto rendered = RenderNodeParameters(graph, position, rows, facts);
   if (!rendered.ok()) return BadParameters(rendered.error());
-  const WorkflowNode& node = graph.node(position);
   const Status fit = CheckGiven(node, *rendered, definition);
   if (!fit.ok()) return BadParameters(fit.error());
   for (const std::string& name : CommandParameters(definition)) {
@@ -70,7 +99,7 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
   RunRules rules = RulesOfNode(node);
   if (!node.over.empty()) rules.items = static_cast<int64_t>(rendered->items.size());
   return {.parameters = std::move(*rendered),
-          .flags = BehalfFlag(facts.backers, definition.user_id),
+          .flags = BehalfFlag(facts.backers, owned.judged.user_id),
           .rules = ToText(rules)};
 }
 

@@ -122,6 +122,29 @@ TYPED_TEST(WorkflowRightsContract, OwnerThatIsNoAccountWasNamedByAnAdministrator
   s.ExpectReleased(s.Begun(ours, kT0));
 }
 
+TYPED_TEST(WorkflowRightsContract, TasksAreThoseOfThePresentOwner) {
+  RightsDriver s = this->rights();
+  JobDefinition plain, with_secret;
+  plain.command = with_secret.command = "true";
+  with_secret.env = {{"KEY", "{{secrets.KEY}}"}};
+  const std::vector<WorkflowNode> nodes = {
+      {.id = "first", .task = TaskBox(plain)},
+      {.id = "plain", .task = TaskBox(plain), .after = {{.node = "first"}}},
+      {.id = "secret", .task = TaskBox(with_secret), .after = {{.node = "first"}}}};
+  const auto owned_by = [&](const std::string& user) { return s.Of(user, "moved", s.Flow(nodes)); };
+  const StoredJob flow = s.Create("moved", owned_by(s.kAnna));
+  const RunKey key = s.Begun(flow, kT0);
+  const StoredJob moved = s.Replace(flow, owned_by(s.kBert), kT0 + 1s);
+  s.Finish(key, "first", kT0 + 2s);
+  EXPECT_EQ(s.States(key), "first COMPLETED, plain PENDING, secret SKIPPED forbidden");
+  const std::string error = s.NodeOf(key, "secret").detail.result.error;
+  EXPECT_NE(error.find("another owner"), std::string::npos) << error;
+  // A later run has the text, and the secrets, of bert.
+  const RunKey later = s.Begun(moved, kT0 + 3s);
+  s.Finish(later, "first", kT0 + 4s);
+  EXPECT_EQ(s.States(later), "first COMPLETED, plain PENDING, secret PENDING");
+}
+
 TYPED_TEST(WorkflowRightsContract, GiverOfParametersMustHaveTheRight) {
   RightsDriver s = this->rights();
   s.Share({"hers"});
