@@ -1,6 +1,19 @@
 #include "tests/twins/memory_settings_store.h"
 
+#include <algorithm>
+
 namespace carillon::memory {
+namespace {
+
+// The rest at the time `from` of the pause that ends now and lasted `paused`.
+Duration LeftOf(const ClusterSettings& before, Duration paused, WallTime from) {
+  const auto pause = PauseOf(before);
+  const auto since = pause ? ParseRfc3339(pause->since) : Result<WallTime>(WallTime{});
+  if (!pause || !since.ok()) return paused;
+  return std::clamp(*since + paused - from, Duration::zero(), paused);
+}
+
+}  // namespace
 
 Result<ClusterSettings> MemorySettingsStore::ReadSettings() {
   MutexLock lock(tables_.mu);
@@ -17,7 +30,9 @@ Result<ClusterSettings> MemorySettingsStore::WriteSettings(int64_t expected,
   for (auto& [no, workflow] : tables_.workflow_runs) {
     if (workflow.state == WorkflowEntry::State::kEnded) continue;
     workflow.deadline += paused;
-    if (workflow.finally_since) *workflow.finally_since += paused;
+    if (workflow.finally_since) {
+      *workflow.finally_since += LeftOf(tables_.settings, paused, *workflow.finally_since);
+    }
   }
   MoveApprovals(paused);
   return tables_.settings = next;
@@ -32,7 +47,7 @@ void MemorySettingsStore::MoveApprovals(Duration paused) {
     if (expires) moved.push_back(run);
   }
   for (RunEntry& run : moved) {
-    run.until += paused;
+    run.until += LeftOf(tables_.settings, paused, run.result.started);
     tables_.PutRun(std::move(run));
   }
 }

@@ -198,6 +198,20 @@ TYPED_TEST(NodeContract, NoApprovalExpiresDuringAPause) {
   EXPECT_EQ(s.States(key), "ask FAILED, wait COMPLETED");
 }
 
+TYPED_TEST(NodeContract, AnApprovalThatOpensInAPauseGetsTheRestOfIt) {
+  NodeDriver s = this->node_driver();
+  const StoredJob flow =
+      s.CreateFlow(s.Flow({s.Task("a"), s.Ask("ask", {{.node = "a"}}, {.timeout_s = 60})}));
+  const RunKey key = s.Begun(flow, kT0);
+  const RunRow a = s.StartNode(key, "a", kT0 + 1s);
+  s.SetPaused(kT0 + 10s);
+  s.EndRun(a, RunState::kCompleted, kT0 + 50s);
+  s.Steps(kT0 + 50s);
+  EXPECT_EQ(s.NodeOf(key, "ask").detail.until, kT0 + 110s);
+  s.SetPaused(std::nullopt, 60s);  // at kT0 + 70s
+  EXPECT_EQ(s.NodeOf(key, "ask").detail.until, kT0 + 130s);
+}
+
 TYPED_TEST(NodeContract, AWaitForATimeGoesOnDuringAPause) {
   NodeDriver s = this->node_driver();
   const RunKey key = s.Begun(s.CreateFlow(s.Flow({s.Wait("wait", {.for_s = 600})})), kT0);

@@ -228,6 +228,23 @@ TYPED_TEST(FinallyContract, FinallyNodesHaveATimeOfTheirOwn) {
   EXPECT_EQ(s.Steps(kT0 + 38s).ended, RunState::kFailed);
 }
 
+TYPED_TEST(FinallyContract, APauseGivesThemNoMoreThanItTook) {
+  NodeDriver s = this->node_driver();
+  JobDefinition definition = this->Flow();
+  definition.workflow->finally_timeout_s = 30;
+  const RunKey key = s.Begun(s.CreateFlow(definition), kT0);
+  const RunRow a = s.StartNode(key, "a", kT0 + 1s);
+  s.SetPaused(kT0 + 2s);
+  s.EndRun(a, RunState::kFailed, kT0 + 50s);
+  s.Steps(kT0 + 50s);
+  s.SetPaused(std::nullopt, 60s);  // at kT0 + 62s
+  s.StartNode(key, "f", kT0 + 63s);
+  s.Rotate(kT0 + 91s);
+  EXPECT_FALSE(s.RowOf(key, "f").cancel_requested.has_value());
+  s.Rotate(kT0 + 92s);
+  EXPECT_TRUE(s.RowOf(key, "f").cancel_requested.has_value());
+}
+
 // ---- retries ------------------------------------------------------------------------------------
 
 TYPED_TEST(FinallyContract, ARetryRunsFinallyNodesAgain) {
