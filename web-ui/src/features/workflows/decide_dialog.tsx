@@ -1,29 +1,29 @@
 // Dialog that approves or refuses an open approval of a workflow run.
 import './texts.en';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, get } from '../../api/client';
+import { call } from '../../api/client';
 import { newKey } from '../../api/keys';
-import type { Run } from '../../api/types';
 import type { RunNode, RunNodes } from '../../api/workflows';
 import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from '../../ui/dialogs/modal';
-import { toast, toastError } from '../../ui/toasts';
+import { toast } from '../../ui/toasts';
 import { explain } from '../../ui/ui';
+import { ApprovalMessage } from './approval_message';
 
 type Decision = 'approve' | 'refuse';
 
-export default function DecideDialog(props: { workflow: string; node: RunNode; onClose: () => void }) {
+// `workflow`: the run that the node is of.
+export default function DecideDialog(props: {
+  workflow: string;
+  node: Pick<RunNode, 'id' | 'message'>;
+  onClose: () => void;
+}) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const { workflow, node } = props;
   const [reason, setReason] = useState('');
   const [key] = useState(newKey);
-  const message = useQuery({
-    queryKey: ['runs', node.run_id, 'message'],
-    queryFn: ({ signal }) => get<Run>(`runs/${encodeURIComponent(node.run_id)}`, {}, signal),
-    select: (run) => run.parameters?.message,
-  });
   const decide = useMutation({
     mutationFn: (decision: Decision) =>
       call<RunNodes>(
@@ -37,9 +37,8 @@ export default function DecideDialog(props: { workflow: string; node: RunNode; o
     onSuccess: (_, decision) => {
       toast(t(decision === 'approve' ? 'nodes.did_approve' : 'nodes.did_refuse', { node: node.id }));
       void client.invalidateQueries({ queryKey: ['runs'] });
+      props.onClose();
     },
-    onError: (error) => toastError(t('error.action'), explain(error, t)),
-    onSettled: props.onClose,
   });
   return (
     <Modal
@@ -71,9 +70,7 @@ export default function DecideDialog(props: { workflow: string; node: RunNode; o
         </>
       }
     >
-      {message.data !== undefined && message.data !== '' && (
-        <p className="mb-3 wrap-anywhere whitespace-pre-wrap">{String(message.data)}</p>
-      )}
+      <ApprovalMessage text={node.message} className="mb-3" />
       <label className="block">
         <span className="mb-1 block">{t('nodes.decision_reason')}</span>
         <input
@@ -83,6 +80,11 @@ export default function DecideDialog(props: { workflow: string; node: RunNode; o
           onChange={(event) => setReason(event.target.value)}
         />
       </label>
+      {decide.isError && (
+        <p role="alert" className="mt-3 rounded-md bg-bad-soft px-3 py-2 text-bad">
+          {explain(decide.error, t)}
+        </p>
+      )}
     </Modal>
   );
 }

@@ -1,9 +1,10 @@
-// Tab of a workflow's job: its graph, and the same as a table.
+// Tab of a workflow's job: its graph, and the same as a table, which comes first on a phone.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useGraph, type JobGraph } from '../../api/workflows';
 import { useTranslation } from '../../i18n/use_translation';
+import { useNarrow } from '../../lib/narrow';
 import { DataTable, type Column } from '../../ui/data_table';
 import { StateBadge } from '../../ui/state_badge';
 import { Card, LoadFailure, Loading } from '../../ui/ui';
@@ -15,6 +16,7 @@ type Node = JobGraph['nodes'][number];
 export default function GraphTab({ id }: { id: string }) {
   const { t } = useTranslation();
   const graph = useGraph(id);
+  const narrow = useNarrow();
   const nodes = useMemo(
     () =>
       (graph.data?.nodes ?? []).map((node) => ({
@@ -43,15 +45,18 @@ export default function GraphTab({ id }: { id: string }) {
       cell: (node) => (node.finally ? t('nodes.yes') : '–'),
     });
   }
+  const drawing = (
+    <Card title={t('nodes.graph')}>
+      <WorkflowGraph
+        nodes={nodes}
+        leads={(node) => node.job_id !== null && node.job_name !== null}
+        link={(node, link) => <Link to="/jobs/$id" params={{ id: node.job_id ?? id }} {...link} />}
+      />
+    </Card>
+  );
   return (
     <div className="grid gap-4">
-      <Card title={t('nodes.graph')}>
-        <WorkflowGraph
-          nodes={nodes}
-          leads={(node) => node.job_id !== null && node.job_name !== null}
-          link={(node, link) => <Link to="/jobs/$id" params={{ id: node.job_id ?? id }} {...link} />}
-        />
-      </Card>
+      {!narrow && drawing}
       <div className="card overflow-hidden">
         <DataTable
           label={t('nodes.title')}
@@ -60,6 +65,7 @@ export default function GraphTab({ id }: { id: string }) {
           rowId={(node) => node.id}
         />
       </div>
+      {narrow && drawing}
     </div>
   );
 }

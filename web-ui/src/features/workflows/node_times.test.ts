@@ -22,6 +22,15 @@ describe('the times of nodes', () => {
     expect(msOf(node('a', 'RUNNING', 200, null), now)).toBe(0); // the clocks differ
   });
 
+  it('an approval or a wait counts while it is open', () => {
+    const gate = (more: object) => ({ ...node('a', 'PENDING', 10, null), ...more }) as RunNode;
+    expect(msOf(gate({ kind: 'approval', blocked: false }), now)).toBe(90_000);
+    expect(msOf(gate({ kind: 'wait', blocked: false }), now)).toBe(90_000);
+    expect(msOf(gate({ kind: 'approval', blocked: true }), now)).toBeNull();
+    expect(msOf(gate({ kind: 'job', blocked: false }), now)).toBeNull();
+    expect(barsOf([gate({ kind: 'approval', blocked: false })], now)[0]).toMatchObject({ open: true });
+  });
+
   it('the bars of nodes lie within the whole run', () => {
     const bars = barsOf(
       [

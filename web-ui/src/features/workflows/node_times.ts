@@ -2,11 +2,16 @@
 import type { RunNode } from '../../api/workflows';
 
 const ACTIVE = new Set(['RUNNING', 'HELD']);
+const WAITS = new Set(['approval', 'wait']);
+type Timed = Pick<RunNode, 'started_at' | 'ended_at' | 'state'> & Partial<Pick<RunNode, 'kind' | 'blocked'>>;
+// True while the node runs, or waits for a decision or a time.
+const isOpen = (node: Timed) =>
+  ACTIVE.has(node.state) || (node.state === 'PENDING' && !node.blocked && WAITS.has(node.kind ?? ''));
 const BAD = new Set(['FAILED', 'TIMED_OUT', 'LOST']);
 
 // The time that the node has run, in ms; null if it has not started.
-export function msOf(node: Pick<RunNode, 'started_at' | 'ended_at' | 'state'>, now: number): number | null {
-  if (!node.started_at || (!node.ended_at && !ACTIVE.has(node.state))) return null;
+export function msOf(node: Timed, now: number): number | null {
+  if (!node.started_at || (!node.ended_at && !isOpen(node))) return null;
   const end = node.ended_at ? Date.parse(node.ended_at) : now;
   return Math.max(0, end - Date.parse(node.started_at));
 }
@@ -34,7 +39,7 @@ export function barsOf(nodes: readonly RunNode[], now: number): TimeBar[] {
       id: node.id,
       left: time ? ((time.start - first) / whole) * 100 : 0,
       width: time ? (time.ms / whole) * 100 : null,
-      open: ACTIVE.has(node.state),
+      open: isOpen(node),
       bad: BAD.has(node.state),
     };
   });

@@ -4,8 +4,7 @@ import '../runs/detail/texts.en';
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { SkipForward, Unlock } from 'lucide-react';
-import { Suspense, lazy, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { call } from '../../api/client';
 import { serverNow } from '../../lib/server_clock';
 import type { Run } from '../../api/types';
@@ -20,27 +19,12 @@ import { DataTable, type Column } from '../../ui/data_table';
 import { Modal } from '../../ui/dialogs/modal';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
-import { toast, toastError } from '../../ui/toasts';
+import { toastError } from '../../ui/toasts';
 import { Card, LoadFailure, Loading, explain } from '../../ui/ui';
-import { statePermits } from '../../auth/state_permits';
+import { ApprovalMessage } from './approval_message';
 import { waitText } from './edge_text';
+import { isAwaiting, isOpened, useNodeActions, type NodeAction } from './node_actions';
 import { barsOf, msOf } from './node_times';
-
-const ReleaseDialog = lazy(() => import('../lists/runs/release_dialog'));
-const DecideDialog = lazy(() => import('./decide_dialog'));
-
-const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
-const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
-// True if the node waits for runs of other jobs, before it waits for other nodes. Older servers do not say so.
-const isAwaiting = (node: RunNode) => node.awaiting === true;
-// True if the node waits for a decision or a time.
-const isOpened = (node: RunNode) =>
-  (node.kind === 'approval' || node.kind === 'wait') && node.state === 'PENDING' && !node.blocked;
-// True if the node's state permits a skip. The server says so to those who may act on the run.
-const maySkip = (run: Run, node: RunNode) =>
-  run.allowed_actions?.length
-    ? statePermits(run, 'skip') && node.allowed_actions.includes('skip')
-    : SKIPPABLE.has(node.state) && !NO_FAILURES.has(node.reason ?? '');
 
 export default function NodesCard({ run }: { run: Run }) {
   const nodes = useRunNodes(run);
@@ -51,9 +35,7 @@ export default function NodesCard({ run }: { run: Run }) {
 
 function Known({ run, shown }: { run: Run; shown: RunNodes }) {
   const { t } = useTranslation();
-  const denied = useDenied()(run, 'skip');
-  const [skipping, setSkipping] = useState<string | null>(null);
-  const [releasing, setReleasing] = useState<string | null>(null);
+  const { actionsOf, dialogs } = useNodeActions(run, shown);
   // What has failed is looked for first.
   const rows = useMemo(
     () => shown.nodes.toSorted((a, b) => Number(b.failure) - Number(a.failure)),
@@ -97,52 +79,21 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
     {
       id: 'actions',
       header: t('nodes.actions'),
-      cell: (node) => (
-        <span className="inline-flex flex-wrap gap-2">
-          {isAwaiting(node) && node.allowed_actions.includes('release') && (
-            <button
-              type="button"
-              className="button"
-              aria-label={t('nodes.release_node', { node: node.id })}
-              onClick={() => setReleasing(node.run_id)}
-            >
-              <Unlock aria-hidden size={15} />
-              {t('nodes.release')}
-            </button>
-          )}
-          {shown.state === 'RUNNING' && maySkip(run, node) && (
-            <button
-              type="button"
-              className="button"
-              aria-label={t('nodes.skip_node', { node: node.id })}
-              disabled={Boolean(denied)}
-              title={denied && t(denied)}
-              onClick={() => setSkipping(node.id)}
-            >
-              <SkipForward aria-hidden size={15} />
-              {t('nodes.skip')}
-            </button>
-          )}
-        </span>
-      ),
+      // The banner above has the decision.
+      cell: (node) => <Actions actions={actionsOf(node).filter(({ id }) => id !== 'decide')} />,
     },
   ];
   return (
     <>
       <Held run={run} shown={shown} />
-      <Opened run={run} shown={shown} />
+      <Opened shown={shown} actionsOf={actionsOf} />
       <Card title={t('nodes.time')}>
         <Bars nodes={shown.nodes} />
       </Card>
       <div className="card overflow-hidden">
         <DataTable label={t('nodes.title')} columns={columns} rows={rows} rowId={(node) => node.id} />
       </div>
-      {releasing !== null && (
-        <Suspense>
-          <ReleaseDialog id={releasing} onClose={() => setReleasing(null)} />
-        </Suspense>
-      )}
-      {skipping !== null && <SkipDialog run={run} node={skipping} onClose={() => setSkipping(null)} />}
+      {dialogs}
     </>
   );
 }
@@ -206,44 +157,59 @@ function Held({ run, shown }: { run: Run; shown: RunNodes }) {
 }
 
 // Approvals that wait for a person.
-function Opened({ run, shown }: { run: Run; shown: RunNodes }) {
+function Opened(props: { shown: RunNodes; actionsOf: (node: RunNode) => NodeAction[] }) {
   const { t } = useTranslation();
-  const [deciding, setDeciding] = useState<RunNode | null>(null);
+  const { shown } = props;
   const open = shown.nodes.filter((node) => node.kind === 'approval' && isOpened(node));
   return (
     <>
+      {open.length > 0 && (
+        <p role="status" className="sr-only">
+          {t('nodes.undecided_n', { count: open.length })}
+        </p>
+      )}
       {open.map((node) => (
         <div
           key={node.id}
-          role="status"
           className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-idle-soft px-4 py-2.5 text-idle"
         >
-          <p className="grow">
-            {t('nodes.waits_decision', { node: node.id })}{' '}
-            {node.until && (
-              <>
-                {t('nodes.until')} <Time at={node.until} />
-              </>
-            )}
-          </p>
-          {node.allowed_actions.includes('decide') && (
-            <button
-              type="button"
-              className="button button-primary"
-              aria-label={t('nodes.decide_node', { node: node.id })}
-              onClick={() => setDeciding(node)}
-            >
-              {t('nodes.decide')}
-            </button>
-          )}
+          <div className="min-w-0 grow">
+            <p>
+              {t('nodes.waits_decision', { node: node.id })}{' '}
+              {node.until && (
+                <>
+                  {t('nodes.until')} <Time at={node.until} />
+                </>
+              )}
+            </p>
+            <ApprovalMessage text={node.message} className="text-ink" />
+          </div>
+          <Actions actions={props.actionsOf(node).filter(({ id }) => id === 'decide')} isMain />
         </div>
       ))}
-      {deciding && (
-        <Suspense>
-          <DecideDialog workflow={run.run_id} node={deciding} onClose={() => setDeciding(null)} />
-        </Suspense>
-      )}
     </>
+  );
+}
+
+// `isMain`: the first thing to do on the page.
+function Actions({ actions, isMain }: { actions: readonly NodeAction[]; isMain?: boolean }) {
+  return (
+    <span className="inline-flex flex-wrap gap-2">
+      {actions.map(({ icon: Icon, ...action }) => (
+        <button
+          key={action.id}
+          type="button"
+          className={'button ' + (isMain ? 'button-primary' : action.isBrief ? 'button-icon' : '')}
+          aria-label={action.named}
+          disabled={action.disabled}
+          title={action.title ?? (action.isBrief ? action.label : undefined)}
+          onClick={action.choose}
+        >
+          {Icon && <Icon aria-hidden size={15} />}
+          {!action.isBrief && action.label}
+        </button>
+      ))}
+    </span>
   );
 }
 
@@ -315,58 +281,5 @@ function Bars({ nodes }: { nodes: readonly RunNode[] }) {
         </div>
       ))}
     </div>
-  );
-}
-
-function SkipDialog(props: { run: Run; node: string; onClose: () => void }) {
-  const { t } = useTranslation();
-  const client = useQueryClient();
-  const [reason, setReason] = useState('');
-  const { node } = props;
-  const { run_id } = props.run;
-  const skip = useMutation({
-    mutationFn: () =>
-      call<RunNodes>('POST', `runs/${encodeURIComponent(run_id)}/nodes/${encodeURIComponent(node)}/skip`, {
-        body: reason.trim() ? { reason: reason.trim() } : {},
-      }),
-    onSuccess: ({ data }) => {
-      client.setQueriesData({ queryKey: ['runs', run_id, 'nodes'] }, data);
-      toast(t('nodes.skipped', { node }));
-    },
-    onError: (error) => toastError(t('error.action'), explain(error, t)),
-    onSettled: props.onClose,
-  });
-  return (
-    <Modal
-      open
-      onClose={props.onClose}
-      title={t('nodes.skip_title', { node })}
-      actions={
-        <>
-          <button type="button" className="button" onClick={props.onClose}>
-            {t('cancel')}
-          </button>
-          <button
-            type="button"
-            className="button button-primary"
-            disabled={skip.isPending}
-            onClick={() => skip.mutate()}
-          >
-            {t('nodes.skip')}
-          </button>
-        </>
-      }
-    >
-      <p className="mb-3 text-muted">{t('nodes.skip_explain')}</p>
-      <label className="block">
-        <span className="mb-1 block">{t('reason.label')}</span>
-        <input
-          className="input"
-          maxLength={1000}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </label>
-    </Modal>
   );
 }

@@ -13,12 +13,14 @@ import { Modal } from '../../ui/dialogs/modal';
 import { toast, toastError } from '../../ui/toasts';
 import { explain } from '../../ui/ui';
 
-export default function RetryNodesDialog({ run, onClose }: { run: Run; onClose: () => void }) {
+// `node`: the node that is chosen first.
+export default function RetryNodesDialog(props: { run: Run; node?: string; onClose: () => void }) {
+  const { run, onClose } = props;
   const { t } = useTranslation();
   const client = useQueryClient();
   const id = useId();
   const nodes = useRunNodes(run).data?.nodes ?? [];
-  const [from, setFrom] = useState('failed');
+  const [from, setFrom] = useState(props.node === undefined ? 'failed' : '/' + props.node);
   const [anyway, setAnyway] = useState(false);
   const [key] = useState(newKey);
   const body = {

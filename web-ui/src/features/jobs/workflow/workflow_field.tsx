@@ -16,7 +16,7 @@ import { WorkflowGraph } from '../../workflows/workflow_graph';
 
 const PAUSE_MS = 400; // of typing, before the draft is checked
 const DAY = '86400'; // s; the default timeout of workflows
-const EXAMPLE = 'nodes:\n  - {id: load, job: load-orders}\n  - {id: report, job: report, after: [load]}';
+const EXAMPLE = 'nodes:\n  - {id: load, task: ./load}\n  - {id: report, job: report, after: [load]}';
 // Fields that have no effect on a workflow, because its nodes have jobs of their own. The server refuses most of them.
 const NOT_OF_WORKFLOWS: readonly (keyof FormValues)[] = [
   'env',

@@ -79,6 +79,7 @@ function Kind({ run }: { run: Run }) {
   return (
     <span className="whitespace-nowrap text-muted">
       {textOr('kind.', run.kind)}
+      {run.node && ' · ' + run.node}
       {run.attempt > 1 && ' · ' + t('runs.attempt_n', { n: run.attempt })}
     </span>
   );

@@ -24,6 +24,8 @@ import { duration } from '../../lists/runs/duration';
 import { Actions, Again } from './run_actions';
 import { runPath } from './run_path';
 
+export { Output };
+
 const PartOf = lazy(() => import('./part_of'));
 const Nodes = lazy(() => import('../../workflows/run_nodes'));
 const ShardsCard = lazy(() => import('../../shards/shards_card'));

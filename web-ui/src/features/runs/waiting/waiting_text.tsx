@@ -2,7 +2,7 @@
 // next one starts; of a slot of its job or of its concurrency group, its place in the queue.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Suspense, lazy, type ReactNode } from 'react';
 import { useJob } from '../../../api/queries';
 import type { Attempt, Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
@@ -13,6 +13,8 @@ import { ordinalIn } from '../../../lib/ordinal';
 import { usePreferences } from '../../../lib/preferences';
 import { Time } from '../../../ui/time';
 import { exitText, failedBefore } from '../detail/run_text';
+
+const Undecided = lazy(() => import('./undecided'));
 
 const SECOND_MS = 1000;
 
@@ -34,6 +36,12 @@ export default function Waiting({ run, error }: { run: Run; error: ReactNode }) 
   ) : (
     t('run.waits')
   );
+  if (run.waiting?.code === 'approval' && run.workflow_run_id)
+    return (
+      <Suspense>
+        <Undecided run={run} waits={waits} />
+      </Suspense>
+    );
   const failed = failedBefore(run);
   if (failed) return <RetryBanner run={run} failed={failed} waits={waits} />;
   return (
@@ -75,10 +83,10 @@ function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt; waits:
   const { t } = useTranslation();
   const textOr = useTextOr();
   // The number of attempts comes from the current version of the job, because that version decides whether a
-  // failed run is retried.
+  // failed run is retried. A node may have its own number, which its run does not say.
   const job = useJob(run.job_id, 0);
   const n = failed.attempt;
-  const of = (job.data?.data.retry_count ?? 0) + 1;
+  const of = run.workflow_run_id ? 0 : (job.data?.data.retry_count ?? 0) + 1;
   const why = failed.exit_code
     ? t('run.exit_code_n', { code: exitText(failed.exit_code, t) })
     : textOr('reason.', failed.reason) || textOr('state.', failed.state);
