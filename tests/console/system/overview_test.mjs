@@ -36,7 +36,7 @@ test('overview: a part that failed to load is requested again', async () => {
   await person({ asked: ['/assets/'] }, async (page) => {
     await page.route(/\/attention[^/]*\.js/, (route) => route.abort());
     await page.goto(server.url + '/');
-    await page.getByText('Part of the console failed to load or to run. Reload the page.').waitFor();
+    await page.getByText('Part of the console failed. Reload the page.').waitFor();
     await page.unroute(/\/attention[^/]*\.js/);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByTestId('next').getByRole('link', { name: 'Z soon' }).waitFor();

@@ -41,7 +41,7 @@ export const en = {
   'list.continue': 'Continue searching',
   'list.all': 'Show all',
   'banner.lost': 'The server is not responding. The data shown was last updated',
-  'banner.store': 'The database is not responding, so the data shown may be outdated. Last response:',
+  'banner.store': 'The database is not responding: the data may be outdated. Last response:',
   'banner.held':
     'The database that responds is not the trusted one. All changes are blocked until the trusted database is back or an operator runs carillon system accept-store.',
   'empty.match': 'No matches',
@@ -52,7 +52,7 @@ export const en = {
   'empty.failed': 'Could not load this',
   'empty.retry': 'Try again',
   'error.unreachable': 'The server is not responding.',
-  'error.part': 'Part of the console failed to load or to run. Reload the page.',
+  'error.part': 'Part of the console failed. Reload the page.',
   'error.unknown': 'Unknown error. Try again, or search the server log.',
   'error.detailed': '{{said}} ({{detail}})',
   'error.action': 'The action failed',
