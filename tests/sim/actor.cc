@@ -214,48 +214,6 @@ void Actor::StartAfterOthers(JobDefinition& job) const {
   if (made_ % 4 == 0) after(made_ - 2, made_ / 4);
 }
 
-// Drawn from a generator of its own, as WithWindowAndJitter. Every third job is a workflow.
-void Actor::BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& others) const {
-  std::vector<JobId> jobs;
-  std::optional<JobId> nested;
-  for (const StoredJob& other : others) {
-    if (!IsWorkflow(other)) jobs.push_back(other.job_id);
-    if (IsWorkflow(other) && profile_.nested) nested = other.job_id;
-  }
-  if (!profile_.workflows || made_ % 3 != 0 || jobs.empty()) return;
-  Rng rng(profile_.seed * 1000 + static_cast<uint64_t>(made_));
-  job.type = JobType::kWorkflow;
-  job.command.clear();
-  job.retry_count = 0;
-  job.concurrency_group.clear();
-  job.on_lost = OnLost::kRetry;
-  job.timeout_s = 40 + static_cast<int64_t>(rng.Below(200));
-  job.workflow.emplace();
-  job.workflow->max_parallel = 1 + static_cast<int64_t>(rng.Below(4));
-  const size_t nodes = profile_.lost_nodes ? 1 + rng.Below(2) : 3 + rng.Below(7);
-  for (size_t i = 0; i < nodes; ++i) {
-    WorkflowNode node{.id = fmt::format("n{}", i), .job = jobs[rng.Below(jobs.size())]};
-    node.allow_failure = rng.Chance(0.2);
-    if (i == 1 && nested) {
-      node.job = *nested;
-      node.after.push_back({.node = "n0", .on = EdgeOn::kDone});
-    }
-    for (size_t before = 0; before < i; ++before) {
-      if (!node.after.empty() && i == 1) continue;  // it has its edge
-      if (node.after.size() == 3 || profile_.lost_nodes || !rng.Chance(0.35)) continue;
-      WorkflowEdge edge{.node = fmt::format("n{}", before)};
-      if (rng.Chance(0.4)) edge.on = rng.Chance(0.5) ? EdgeOn::kFailure : EdgeOn::kDone;
-      if (edge.on == EdgeOn::kFailure && rng.Chance(0.4)) edge.condition = "exit_code == 3";
-      edge.recovers = edge.on != EdgeOn::kSuccess && rng.Chance(0.4);
-      node.after.push_back(edge);
-    }
-    if (node.after.size() > 1 && rng.Chance(0.3)) {
-      node.trigger_rule.least = 1 + static_cast<int64_t>(rng.Below(2));
-    }
-    job.workflow->nodes.push_back(std::move(node));
-  }
-}
-
 void Actor::Create() {
   const JobId id(fmt::format("job-{}", ++made_));
   JobDefinition definition = NewDefinition();
@@ -341,10 +299,12 @@ void Actor::CancelSomething(const StoredJob& job) {
   // A second cancel is a kill, and so are some first cancels. No random draw decides this, so that
   // existing seeds replay the same worlds.
   const bool kill = row.cancel_requested || ToUnixMicros(row.key.fire) % 3 == 0;
+  p_.checker.nodes().Begin({.key = row.key, .kills = kill});
   const auto cancelled = p_.stores.runs.CancelRun(
       row.key, {.now = p_.now(),
                 .confirm_overlap = confirm,
                 .cancel_mode = kill ? CancelMode::kKill : CancelMode::kGraceful});
+  p_.checker.nodes().End();
   p_.checker.EndByHand();
   if (!cancelled.ok() || !*cancelled) return;
   p_.checker.CancelAcknowledged(row.key);
@@ -368,8 +328,10 @@ void Actor::RetrySomething() {
   if (confirm) request.workflow.overlap = Overlap::kConfirmed;
   if (ToUnixMicros(row.key.fire) % 4 == 0) request.workflow.from = RetryFrom::kStart;
   ChooseParts(row, request);
+  p_.checker.nodes().Begin({.key = row.key});
   const auto retried =
       p_.stores.runs.RetryRun(request, {.now = p_.now(), .confirm_overlap = confirm});
+  p_.checker.nodes().End();
   p_.checker.EndByHand();
   if (retried.ok()) p_.nudge({row.job_no, row.segment, row.key});
 }
@@ -381,25 +343,12 @@ void Actor::GiveUpHeld() {
   }
   for (const RunRow& row : held) {
     p_.checker.BeginByHand(row.key, Checker::ByHand::kConfirmed);
+    p_.checker.nodes().Begin({.key = row.key});
     const auto cancelled =
         p_.stores.runs.CancelRun(row.key, {.now = p_.now(), .confirm_overlap = true});
+    p_.checker.nodes().End();
     p_.checker.EndByHand();
     if (cancelled.ok()) p_.nudge({row.job_no, row.segment, row.key});
-  }
-}
-
-void Actor::SkipSomeNode() {
-  for (const auto& [key, row] : p_.checker.rows()) {
-    if (row.state != RunState::kRunning) continue;
-    const auto view = p_.stores.workflows.GetWorkflowRun(key);
-    if (!view.ok()) continue;
-    const std::string node = view->definition.nodes[deeds_ % view->definition.nodes.size()].id;
-    p_.checker.BeginByHand(key, Checker::ByHand::kUnconfirmed);
-    const auto skipped =
-        p_.stores.workflows.SkipNode({.key = key, .node = node}, {.now = p_.now()});
-    p_.checker.EndByHand();
-    if (skipped.ok()) p_.nudge({row.job_no, row.segment, key});
-    return;
   }
 }
 
@@ -448,6 +397,7 @@ void Actor::Act() {
     return SetLimit(deeds_ % 12 == 0 ? "g1" : "g2", limit, TimeOfGroup());
   }
   if (profile_.workflows && deeds_ % 9 == 0) return SkipSomeNode();
+  if (profile_.approvals && deeds_ % 3 == 0) return DecideSomething();
   if (profile_.waits && deeds_ % 16 == 0) return ReleaseSomething();
   if (profile_.events && deeds_ % 2 == 0) return SendEvents();
   const std::vector<StoredJob> jobs = Jobs();

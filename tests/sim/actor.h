@@ -34,9 +34,13 @@ struct ActorProfile {
   bool workflows = false;    // a third of the jobs are workflows of earlier ones
   bool nested = false;       // with `workflows`: workflows of workflows
   bool lost_nodes =
-      false;           // with `workflows`: small ones, whose nodes' processes outlast their leases
-  uint64_t seed = 0;   // of what is not drawn from the actor's generator
-  bool parts = false;  // most jobs have shards or a broadcast
+      false;          // with `workflows`: small ones, whose nodes' processes outlast their leases
+  uint64_t seed = 0;  // of what is not drawn from the actor's generator
+  bool approvals = false;       // with `workflows`: nodes wait for a person or a time
+  bool finally = false;         // with `workflows`: finally nodes, and rules that count successes
+  bool tasks = false;           // with `workflows`: tasks, and nodes with rules of their own
+  bool mapped = false;          // with `workflows`: nodes run once for each item of a list
+  bool parts = false;           // most jobs have shards or a broadcast
   bool streaks = false;         // jobs are paused after failures, and many runs fail
   bool waits = false;           // most jobs wait for runs of earlier ones
   bool events = false;          // events start most jobs
@@ -67,6 +71,8 @@ class Actor {
   void GiveUpHeld();
   // Releases all runs that wait for runs of other jobs.
   void ReleaseAll();
+  // Approves what waits for a person, and skips waits for a time of the day.
+  void DecideAll();
   // Removes every schedule, so that due runs can finish and no new ones become due.
   void EndSchedules();
   // Gives each group more slots than runs of it are HELD, at any time, so that all others come to
@@ -95,7 +101,19 @@ class Actor {
   void BecomeScript(JobDefinition& job) const;
   void StartAfterOthers(JobDefinition& job) const;
   void BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& others) const;
+  // actor_nodes.cc
+  struct OpenNode {
+    RunRow own;
+    WorkflowNode node;
+  };
   void SkipSomeNode();
+  void Skip(const RunRow& own, const std::string& node, const std::string& user);
+  static void WaitInNodes(WorkflowDefinition& workflow, Rng& rng);
+  static void AddFinallyNodes(WorkflowDefinition& workflow, const std::vector<JobId>& jobs,
+                              Rng& rng);
+  std::vector<OpenNode> OpenNodes();
+  void Decide(const OpenNode& open, Decision decision, const std::string& user);
+  void DecideSomething();
   void FanOut(JobDefinition& job) const;
   void FailInARow(JobDefinition& job) const;
   void WaitForOthers(JobDefinition& job, const JobId& id);

@@ -32,6 +32,10 @@ struct BrokenRule {
   bool streaks = false;
   bool waits = false;
   bool events = false;
+  bool approvals = false;
+  bool finally = false;
+  bool tasks = false;
+  bool mapped = false;
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -59,6 +63,10 @@ TEST_P(BrokenRuleTest, IsNoticed) {
                                             .workflows = rule.workflows,
                                             .nested = rule.nested,
                                             .lost_nodes = rule.lost_nodes,
+                                            .approvals = rule.approvals,
+                                            .finally = rule.finally,
+                                            .tasks = rule.tasks,
+                                            .mapped = rule.mapped,
                                             .parts = rule.parts,
                                             .letters = rule.letters,
                                             .streaks = rule.streaks,
@@ -158,6 +166,51 @@ INSTANTIATE_TEST_SUITE_P(
                    .first = 240,
                    .workflows = true,
                    .lost_nodes = true},
+        // approvals: the names of those who decide are not asked when a node is skipped, they
+        // expire in a pause of the cluster, the end of a wait is computed anew by each step, and
+        // nodes that only wait take places of max_parallel
+        BrokenRule{.name = "approval.anybody_skips",
+                   .promise = "nodes",
+                   .seeds_max = 40,
+                   .workflows = true,
+                   .approvals = true},
+        BrokenRule{.name = "approval.expires_in_pause",
+                   .promise = "nodes",
+                   .seeds_max = 80,
+                   .workflows = true,
+                   .approvals = true},
+        BrokenRule{.name = "wait.by_now",
+                   .promise = "nodes",
+                   .seeds_max = 40,
+                   .workflows = true,
+                   .approvals = true},
+        BrokenRule{.name = "opened.counts",
+                   .promise = "workflows",
+                   .seeds_max = 80,
+                   .workflows = true,
+                   .approvals = true},
+        // finally nodes: they start beside the others, end with a cancel, and do not run again
+        // after a retry; allowed failures count as successes
+        BrokenRule{.name = "finally.early",
+                   .promise = "workflows",
+                   .seeds_max = 40,
+                   .workflows = true,
+                   .finally = true},
+        BrokenRule{.name = "finally.cancelled",
+                   .promise = "nodes",
+                   .seeds_max = 40,
+                   .workflows = true,
+                   .finally = true},
+        BrokenRule{.name = "finally.not_again",
+                   .promise = "nodes",
+                   .seeds_max = 80,
+                   .workflows = true,
+                   .finally = true},
+        BrokenRule{.name = "rule.allowed_counts",
+                   .promise = "workflows",
+                   .seeds_max = 40,
+                   .workflows = true,
+                   .finally = true},
         // parts: those that a look was told of were counted before they ended, ends with a number
         // below the last one are never read, a cancel asks the own run alone, only hosts that
         // members believe to be online have parts, parts take slots of their job

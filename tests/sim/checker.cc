@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/nodes/task_jobs.h"
 #include "common/domain/workflow/node_key.h"
 
 namespace carillon::sim {
@@ -26,6 +27,13 @@ uint64_t OrderWithFire(const std::map<RunKey, uint64_t>& order, const RunKey& ke
 // and has retried it at once.
 bool MayPrecedeItsFire(const RunRow& row) {
   return row.kind == RunKind::kWorkflow || row.kind == RunKind::kShard;
+}
+
+// True for the end of an approval or a wait, also of one that is over when it begins.
+bool EndsOpen(const RunRow& before, const RunRow& after) {
+  const bool begins = IsUnreleased(before.due) && IsTaskJob(after.job_no);
+  return (begins || IsOpenedNode(before.due)) && before.attempt == after.attempt &&
+         (after.state == RunState::kCompleted || after.state == RunState::kFailed);
 }
 
 }  // namespace
@@ -81,6 +89,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
                         IsBackfilled(before, *after) ? BeginKind::kAnew : BeginKind::kContinued);
   }
   if (const auto wrong = dependents_.RunWritten(before, after)) Fail("dependents", *wrong);
+  if (const auto wrong = nodes_.RunWritten(before, *after)) Fail("nodes", *wrong);
   if (const auto wrong = workflows_.RunWritten(before, *after)) Fail("workflows", *wrong);
   if (IsBackfilled(before, *after)) Backfilled(*after);
   if (before != nullptr) {
@@ -154,7 +163,8 @@ void Checker::Claimed(const RunRow& before, const RunRow& after) {
   }
   parameters_[name] = ports_.tables.FindRun(OwnRunOf(after.key))->parameters_json;
   if (const auto own = workflows_.OwnOf(after.key)) {
-    if (OrderOf(cancelled_at_, *own) > OrderOf(retried_at_, *own)) {
+    const bool cancelled = OrderOf(cancelled_at_, *own) > OrderOf(retried_at_, *own);
+    if (cancelled && !nodes_.RunsAfterCancel(after.key)) {
       Fail("P8 edits are obeyed", "claimed after the cancel of its workflow: " + Describe(after));
     }
   }
@@ -301,7 +311,8 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
     case RunState::kPending:
       legal = legal || late_success || after.state == RunState::kRunning ||
               after.state == RunState::kSkipped || after.state == RunState::kCancelled ||
-              (after.state == RunState::kFailed && before.due == kAwaiting);
+              (after.state == RunState::kFailed && before.due == kAwaiting) ||
+              EndsOpen(before, after);
       break;
     case RunState::kRunning:
       legal = legal || (after.state == RunState::kPending

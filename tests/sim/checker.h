@@ -18,6 +18,7 @@
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/job_store.h"
 #include "tests/sim/dependents_check.h"
+#include "tests/sim/nodes_check.h"
 #include "tests/sim/parts_check.h"
 #include "tests/sim/sim_warden.h"
 #include "tests/sim/upstream_check.h"
@@ -131,7 +132,10 @@ class Checker : public WardenObserver {
   bool WaitsForGroup(const RunKey& key) const { return group_waits_.contains(key); }
   size_t delays() const { return delays_; }  // runs planned after the end of another one
   const DependentsCheck& dependents() const { return dependents_; }
+  WorkflowsCheck& workflows() { return workflows_; }
   const WorkflowsCheck& workflows() const { return workflows_; }
+  NodesCheck& nodes() { return nodes_; }
+  const NodesCheck& nodes() const { return nodes_; }
   const PartsCheck& parts() const { return parts_; }
   UpstreamCheck& waits() { return waits_; }
   const UpstreamCheck& waits() const { return waits_; }
@@ -207,6 +211,7 @@ class Checker : public WardenObserver {
   size_t delays_ = 0;
   DependentsCheck dependents_;
   WorkflowsCheck workflows_{ports_.tables};
+  NodesCheck nodes_{ports_.tables, ports_.now};
   PartsCheck parts_{ports_.tables, ports_.now};
   UpstreamCheck waits_{ports_.tables, ports_.now};
   std::optional<RunKey> by_hand_;

@@ -47,6 +47,7 @@ void ClusterPauser::Act() {
   ports_.after(takes, [this, member, expected = stored.version, next, ended, pause, answered] {
     if (ports_.settings(member) == nullptr) return;
     if (!ports_.store.WriteSettings(expected, next, ended).ok()) return;
+    ports_.changed(pause);
     ports_.note(pause ? "the cluster is paused" : "the cluster is resumed");
     if (answered) ports_.settings(member)->Adopt(next);
   });
@@ -62,6 +63,7 @@ bool ClusterPauser::SetTo(bool paused) {
     const auto written = ports_.store.WriteSettings(stored.version, next, Ended(stored, next));
     if (!written.ok()) continue;
     settings->Adopt(*written);
+    ports_.changed(paused);
     ports_.note(paused ? "the cluster is paused" : "the cluster is resumed");
     return true;
   }

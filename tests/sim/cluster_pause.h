@@ -27,6 +27,7 @@ class ClusterPauser {
     size_t members = 1;
     std::function<void(Duration, std::function<void()>)> after;
     std::function<void(const std::string&)> note;
+    std::function<void(bool paused)> changed;  // in the store
   };
   ClusterPauser(Ports ports, uint64_t seed);
 

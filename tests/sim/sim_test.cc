@@ -81,6 +81,14 @@ const Worlds kWorlds[] = {
     {.name = "NestedWorkflowsFollowTheirGraphs",
      .options = {.workflows = true, .nested = true},
      .least = {{"nodes", &Outcome::nodes, 10}}},
+    // Approvals and waits end once, by those who may decide or at their time. Finally nodes come
+    // last, whatever happens to the others.
+    {.name = "NodesWaitForPeopleAndTimes",
+     .options = {.workflows = true, .approvals = true, .finally = true},
+     .share = 20,
+     .least = {{"opened nodes", &Outcome::opened, 5},
+               {"decisions", &Outcome::decided, 1},
+               {"finally nodes", &Outcome::finally, 5}}},
     // A backfill leaves a workflow run alone while the process of one of its nodes may still run.
     {.name = "BackfillsStartNothingBesideLostNodes",
      .options = {.workflows = true, .lost_nodes = true},

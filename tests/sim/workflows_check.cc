@@ -18,6 +18,14 @@ bool IsBlocked(const RunRow& row) {
   return row.state == RunState::kPending && (row.due == kBlocked || row.due == kAwaiting);
 }
 
+// An approval or a wait that has begun. It has no process.
+bool IsOpened(const RunRow& row) {
+  return row.state == RunState::kPending && IsOpenedNode(row.due);
+}
+
+// A member may be busy, and looks at all open workflow runs every other second.
+constexpr Duration kStartsWithin = 20s;
+
 // The number in "exit_code == 3".
 int WantedCode(const std::string& condition) {
   return std::stoi(condition.substr(condition.rfind(' ') + 1));
@@ -72,6 +80,7 @@ WorkflowsCheck::End WorkflowsCheck::EndOf(const memory::RunEntry& run) {
   const std::string& why = run.result.reason;
   if (why == "skipped_by_hand") return End::kSuccess;
   if (why == "not_selected") return End::kNotSelected;
+  if (why == "too_few") return End::kTooFew;
   return why == "upstream_failed" ? End::kUpstreamFailed : End::kFailure;
 }
 
@@ -89,6 +98,11 @@ WorkflowsCheck::Answer WorkflowsCheck::AnswerOf(const View& view, const Workflow
                : edge.on == EdgeOn::kDone  ? Answer::kMet
                                            : Answer::kIgnored;
       break;
+    case End::kTooFew:
+      answer = edge.on == EdgeOn::kFailure                      ? Answer::kIgnored
+               : edge.on == EdgeOn::kSuccess && !failure_counts ? Answer::kFailed
+                                                                : Answer::kMet;
+      break;
     case End::kSuccess:
       answer = edge.on == EdgeOn::kFailure ? Answer::kIgnored : Answer::kMet;
       break;
@@ -102,16 +116,30 @@ WorkflowsCheck::Answer WorkflowsCheck::AnswerOf(const View& view, const Workflow
   return answer;
 }
 
+bool WorkflowsCheck::HasMainEnded(const View& view) {
+  for (size_t i = 0; i < view.nodes.size(); ++i) {
+    if (!view.definition.nodes[i].is_finally && !IsFinal(view.nodes[i]->row.state)) return false;
+  }
+  return true;
+}
+
 WorkflowsCheck::Fate WorkflowsCheck::FateOf(const View& view, const WorkflowNode& node) {
+  if (node.is_finally && !HasMainEnded(view)) return Fate::kWait;
+  const bool successes = node.trigger_rule.succeeded;
   int64_t met = 0, failed = 0, open = 0;
   for (const WorkflowEdge& edge : node.after) {
     const Answer answer = AnswerOf(view, edge);
-    met += answer == Answer::kMet ? 1 : 0;
+    const bool counts = !successes || EndOf(*view.nodes[PositionOf(view, edge)]) == End::kSuccess;
+    met += answer == Answer::kMet && counts ? 1 : 0;
     failed += answer == Answer::kFailed ? 1 : 0;
     open += answer == Answer::kOpen ? 1 : 0;
   }
   const bool all = node.trigger_rule.least == TriggerRule::kAll;
   if (all && node.after.empty()) return Fate::kStart;
+  if (successes) {
+    const auto wanted = all ? static_cast<int64_t>(node.after.size()) : node.trigger_rule.least;
+    return met >= wanted ? Fate::kStart : open > 0 ? Fate::kWait : Fate::kTooFew;
+  }
   if (!all && met >= node.trigger_rule.least) return Fate::kStart;
   if (open > 0) return Fate::kWait;
   if (all && met > 0 && failed == 0) return Fate::kStart;
@@ -125,7 +153,7 @@ bool WorkflowsCheck::Fails(const View& view) {
     const End end = EndOf(*view.nodes[i]);
     // The late success of a lost run has come after this node had been skipped.
     if (end == End::kUpstreamFailed && FateOf(view, nodes[i]) != Fate::kUpstreamFailed) return true;
-    if (end != End::kFailure) continue;
+    if (end != End::kFailure && end != End::kTooFew) continue;
     bool recovered = false;
     for (size_t j = 0; j < nodes.size(); ++j) {
       const End other = EndOf(*view.nodes[j]);
@@ -146,6 +174,33 @@ bool WorkflowsCheck::Fails(const View& view) {
   return false;
 }
 
+// The number of nodes that count towards max_parallel.
+int64_t WorkflowsCheck::ActiveOf(const View& view) {
+  return std::count_if(view.nodes.begin(), view.nodes.end(), [](const memory::RunEntry* one) {
+    return !IsFinal(one->row.state) && !IsBlocked(one->row) && !IsOpened(one->row);
+  });
+}
+
+std::optional<std::string> WorkflowsCheck::Released(const View& view, const WorkflowNode& node,
+                                                    const RunRow& after) {
+  ++released_;
+  if (auto wrong = CheckBegin(view.entry.own, view.entry.run.no)) return wrong;
+  const RunRow& own = tables_.FindRun(view.entry.own)->row;
+  const bool stops = node.is_finally ? own.cancel_requested == CancelMode::kKill
+                                     : own.cancel_requested.has_value();
+  if (own.state != RunState::kRunning || stops) {
+    return "released although its workflow run does not run: " + DescribeNode(after);
+  }
+  if (FateOf(view, node) != Fate::kStart) {
+    return "released against the rules: " + DescribeNode(after);
+  }
+  if (node.approval || node.wait || ActiveOf(view) <= view.definition.max_parallel) {
+    return std::nullopt;
+  }
+  return fmt::format("released as one of {}, max_parallel {}: {}", ActiveOf(view),
+                     view.definition.max_parallel, DescribeNode(after));
+}
+
 std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before, const RunRow& after) {
   if (after.kind != RunKind::kWorkflow)
     return "taken from its workflow run: " + DescribeNode(after);
@@ -154,27 +209,19 @@ std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before, con
   if (!view) return std::nullopt;
   const WorkflowNode& node = view->definition.nodes[place->position];
   const Fate fate = FateOf(*view, node);
-  if (IsBlocked(before) && after.state == RunState::kPending && !IsBlocked(after)) {
-    ++released_;
-    if (auto wrong = CheckBegin(view->entry.own, place->workflow_run_no)) return wrong;
-    const memory::RunEntry* own = tables_.FindRun(view->entry.own);
-    if (own->row.state != RunState::kRunning || own->row.cancel_requested) {
-      return "released although its workflow run does not run: " + DescribeNode(after);
-    }
-    if (fate != Fate::kStart) return "released against the rules: " + DescribeNode(after);
-    const auto active =
-        std::count_if(view->nodes.begin(), view->nodes.end(), [](const memory::RunEntry* one) {
-          return !IsFinal(one->row.state) && !IsBlocked(one->row);
-        });
-    if (active > view->definition.max_parallel) {
-      return fmt::format("released as one of {}, max_parallel {}: {}", active,
-                         view->definition.max_parallel, DescribeNode(after));
-    }
+  // A wait that is over when it begins ends at once.
+  const bool starts =
+      (after.state == RunState::kPending && !IsBlocked(after)) ||
+      (after.state == RunState::kCompleted && node.wait && after.attempt == before.attempt);
+  if (IsBlocked(before) && starts) {
+    if (auto wrong = Released(*view, node, after)) return wrong;
   }
   if (!IsBlocked(before) || after.state != RunState::kSkipped) return std::nullopt;
-  const End end = EndOf(*view->nodes[place->position]);
+  const memory::RunEntry& run = *view->nodes[place->position];
+  const End end = EndOf(run);
   const bool wrong = (end == End::kNotSelected && fate != Fate::kNotSelected) ||
-                     (end == End::kUpstreamFailed && fate != Fate::kUpstreamFailed);
+                     (end == End::kUpstreamFailed && fate != Fate::kUpstreamFailed) ||
+                     (end == End::kTooFew && fate != Fate::kTooFew);
   if (wrong) return "skipped against the rules: " + DescribeNode(after);
   return std::nullopt;
 }
@@ -264,6 +311,32 @@ std::optional<std::string> WorkflowsCheck::RunWritten(const RunRow* before, cons
   if (number == tables_.workflow_numbers.end()) return std::nullopt;
   const auto view = ViewOf(number->second);
   return view ? OwnWritten(*view, after) : std::nullopt;
+}
+
+std::optional<std::string> WorkflowsCheck::Look(WallTime now) {
+  MutexLock lock(tables_.mu);
+  std::map<RunKey, WallTime> ready;
+  for (const auto& [no, entry] : tables_.workflow_runs) {
+    if (entry.state != memory::WorkflowEntry::State::kRunning) continue;
+    const RunRow& own = tables_.FindRun(entry.own)->row;
+    const auto view = ViewOf(no);
+    if (!view || own.state != RunState::kRunning || own.cancel_requested) continue;
+    const bool has_room = ActiveOf(*view) < view->definition.max_parallel;
+    for (size_t i = 0; i < view->nodes.size(); ++i) {
+      const WorkflowNode& node = view->definition.nodes[i];
+      const RunRow& row = view->nodes[i]->row;
+      if (row.state != RunState::kPending || row.due != kBlocked) continue;
+      if (!has_room && !node.approval && !node.wait) continue;
+      if (FateOf(*view, node) != Fate::kStart) continue;
+      const auto before = ready_.find(row.key);
+      const WallTime since = before == ready_.end() ? now : before->second;
+      ready[row.key] = since;
+      if (now - since <= kStartsWithin) continue;
+      return fmt::format("may start since {} ms: {}", (now - since) / 1ms, DescribeNode(row));
+    }
+  }
+  ready_ = std::move(ready);
+  return std::nullopt;
 }
 
 std::optional<std::string> WorkflowsCheck::AtRest() const {

@@ -4,7 +4,9 @@
 // - A node is released only while its workflow run is RUNNING, if its upstream nodes let it start,
 //   and if fewer than max_parallel nodes are active.
 // - A node's run remains a part of its workflow run.
-// - A node is skipped as not_selected or upstream_failed only if its upstream nodes say so.
+// - A node is skipped as not_selected, upstream_failed or too_few only if its upstream nodes say so.
+// - Nodes without a process open without regard to max_parallel. nodes_check.h judges their ends.
+// - Finally nodes are decided about when all others have ended, also after a cancel.
 // - A workflow run ends when all its nodes have ended, with the result that follows from them.
 // - No node is claimed after the acknowledged cancel of its workflow run; checker.cc does that.
 // - A run that a person retried continues the workflow run that it had; one that a backfill runs
@@ -15,6 +17,7 @@
 // - No node is claimed while a process of the same workflow's run from before a new begin acts;
 //   checker.cc does that.
 // - At rest, no workflow run is open.
+// - Once faults are over, a node that may start does so soon.
 //
 // The graphs of these worlds have conditions on exit codes only.
 #pragma once
@@ -48,13 +51,15 @@ class WorkflowsCheck {
   // True if both runs belong to one workflow run.
   bool AreOfOne(const RunKey& a, const RunKey& b) const REQUIRES(tables_.mu);
   std::optional<std::string> AtRest() const;
+  // A node that may start, and has been so since an earlier look that is too long ago.
+  std::optional<std::string> Look(WallTime now);
 
   size_t released() const { return released_; }
 
  private:
-  enum class End { kOpen, kSuccess, kFailure, kNotSelected, kUpstreamFailed };
+  enum class End { kOpen, kSuccess, kFailure, kNotSelected, kUpstreamFailed, kTooFew };
   enum class Answer { kOpen, kMet, kFailed, kIgnored };
-  enum class Fate { kWait, kStart, kNotSelected, kUpstreamFailed };
+  enum class Fate { kWait, kStart, kNotSelected, kUpstreamFailed, kTooFew };
   struct View {
     const memory::WorkflowEntry& entry;
     const WorkflowDefinition& definition;
@@ -66,6 +71,8 @@ class WorkflowsCheck {
   static size_t PositionOf(const View& view, const WorkflowEdge& edge);
   static Answer AnswerOf(const View& view, const WorkflowEdge& edge);
   static Fate FateOf(const View& view, const WorkflowNode& node);
+  static bool HasMainEnded(const View& view);
+  static int64_t ActiveOf(const View& view);
   static bool Fails(const View& view);
   // Returns what is wrong with the workflow run that the own run has now.
   std::optional<std::string> CheckBegin(const RunKey& own, uint64_t no) const REQUIRES(tables_.mu);
@@ -73,6 +80,8 @@ class WorkflowsCheck {
   std::optional<std::string> NodeMade(const RunRow& node) const REQUIRES(tables_.mu);
   std::optional<std::string> NodeWritten(const RunRow& before, const RunRow& after)
       REQUIRES(tables_.mu);
+  std::optional<std::string> Released(const View& view, const WorkflowNode& node,
+                                      const RunRow& after) REQUIRES(tables_.mu);
   std::optional<std::string> OwnWritten(const View& view, const RunRow& after) const
       REQUIRES(tables_.mu);
 
@@ -83,6 +92,7 @@ class WorkflowsCheck {
   uint64_t writes_ = 0;
   std::map<uint64_t, uint64_t> begun_;    // by workflow run: the write of its first node
   std::map<RunKey, uint64_t> run_again_;  // the write that made a tried and ended run PENDING
+  std::map<RunKey, WallTime> ready_;      // nodes that may start: since when
   size_t released_ = 0;
 };
 

@@ -19,6 +19,8 @@ constexpr Duration kRestLook = 5s;
 constexpr Duration kQueueMoves = 5min;  // longer than a process takes that has a slot
 // In worlds whose jobs are paused after failures, while their schedules still fire.
 constexpr Duration kFailsOn = 60s;
+// The same until somebody decides about all approvals that are still open.
+constexpr Duration kDecideAfter = 90s;
 // From the end of the schedules until somebody releases the runs that still wait for others.
 constexpr Duration kReleaseAfter = 120s;
 
@@ -274,6 +276,10 @@ Outcome World::Run() {
   profile.workflows = options_.workflows;
   profile.nested = options_.nested;
   profile.lost_nodes = options_.lost_nodes;
+  profile.approvals = options_.approvals;
+  profile.finally = options_.finally;
+  profile.tasks = options_.tasks;
+  profile.mapped = options_.mapped;
   profile.parts = options_.parts;
   profile.streaks = options_.streaks;
   profile.waits = options_.waits;
@@ -316,7 +322,8 @@ Outcome World::Run() {
           .settings = [this](size_t member) { return SettingsOf(member); },
           .members = schedulers_.size(),
           .after = [this](Duration wait, auto act) { After(wait, std::move(act)); },
-          .note = [this](const std::string& text) { Note(text); }},
+          .note = [this](const std::string& text) { Note(text); },
+          .changed = [this](bool paused) { checker.nodes().ClusterPaused(paused); }},
       options_.seed);
   backfiller_ = std::make_unique<Backfiller>(
       Backfiller::Ports{.stores = store_ports,
@@ -370,6 +377,7 @@ void World::Rest(bool strict_misfire) {
     if (options_.waits && options_.seed % 3 != 0 && clock.Wall() > ended + kReleaseAfter) {
       actor_->ReleaseAll();
     }
+    if (options_.approvals && clock.Wall() > ended + kDecideAfter) actor_->DecideAll();
     const size_t starts = checker.starts();
     RunUntil(clock.Steady() + kRestLook);
     // A hundred fires of four parts, each tried four times, may keep all slots for longer.
@@ -429,6 +437,9 @@ Outcome World::Report() const {
           .waits = checker.waits().met(),
           .events = events.started(),
           .expired = checker.waits().expired(),
+          .opened = checker.nodes().opened(),
+          .decided = checker.nodes().decided(),
+          .finally = checker.nodes().finally(),
           .faults = faults_seen_};
 }
 

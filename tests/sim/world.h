@@ -54,6 +54,12 @@ struct WorldOptions {
   // Only with `workflows`: leases end while nodes act, nobody kills their processes, and backfills
   // run the workflows again.
   bool lost_nodes = false;
+  // Only with `workflows`, each: nodes wait for a person or a time; finally nodes, and rules that
+  // count successes; tasks, and nodes with rules of their own; nodes that run for each item of a list
+  bool approvals = false;
+  bool finally = false;
+  bool tasks = false;
+  bool mapped = false;
   bool parts = false;    // not with `workflows`: the fires of most jobs are done in parts
   bool letters = false;  // dead letters are published; members are killed, the bus is away
   bool streaks = false;  // jobs are paused after failures; no backfills
@@ -87,6 +93,9 @@ struct Outcome {
   size_t waits = 0;       // of runs for other jobs, that were met
   size_t events = 0;      // runs that events have started
   size_t expired = 0;     // such waits that came to nothing
+  size_t opened = 0;      // approvals and waits
+  size_t decided = 0;     // of them, by a person
+  size_t finally = 0;     // finally nodes that were released
   size_t faults = 0;
 };
 
@@ -166,6 +175,7 @@ class World {
   void CheckGroupQueues();
   void CheckFiresEnd();
   void CheckWaits();
+  void CheckNodes();
   void CheckStreaks();
   void CheckExecutors();
   void CheckLetters();

@@ -74,6 +74,14 @@ void World::CheckWaits() {
   if (wrong) checker.Fail("waits", *wrong);
 }
 
+void World::CheckNodes() {
+  if (!settled_ || clock.Wall() < *settled_ + kMembersBackAfter) return;
+  if (const auto wrong = checker.nodes().Look(*settled_ + kMembersBackAfter)) {
+    checker.Fail("nodes", *wrong);
+  }
+  if (const auto wrong = checker.workflows().Look(clock.Wall())) checker.Fail("workflows", *wrong);
+}
+
 void World::CheckStreaks() {
   if (calm_ && !settled_ && clock.Wall() >= *calm_) streaks.Look();
 }
@@ -124,6 +132,7 @@ void World::CheckBounds() {
   CheckFiresEnd();
   CheckStreaks();
   if (options_.waits) CheckWaits();
+  if (options_.approvals || options_.finally) CheckNodes();
   if (options_.quiet && plan_.kills_nothing) CheckExecutors();
   if (!stores.DelaysAgree()) {
     checker.Fail("delay", "a schedule waits for nothing, or has a fire although it waits");

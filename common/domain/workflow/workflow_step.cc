@@ -110,7 +110,7 @@ class Step {
       const NodeRow& row = rows_[i];
       const WorkflowNode& node = graph_.node(i);
       const bool over = row.opened && row.until != WallTime{} && row.until <= facts_.now;
-      if (!over || !Takes(i)) continue;
+      if (!over || !Takes(i) || (node.wait && failpoint::Broken("wait.by_now"))) continue;
       if (node.approval && (!facts_.paused || failpoint::Broken("approval.expires_in_pause"))) {
         const WallTime opened = row.started != WallTime{}
                                     ? row.started
