@@ -1,13 +1,13 @@
-// Begins the due runs of workflows, and the fires that have parts (fan_out.h); the workflow loop and
-// the completion loop continue them.
+// Begins the due runs of workflows, and the fires that have parts (fan_out.h); the workflow loop
+// and the completion loop continue them.
 //
 // Place    After step 4 of docs/life-of-a-run.md: the firing loop hands over due runs that need no
 //          executor.
 // Threads  One loop calls Step, beside that of the workflow loop, so that neither waits for the
 //          other's transactions; Add is thread-safe.
 // Time     Looks at once after an Add. A fire that has as many parts as hosts are alive does not
-//          begin in the first 20 s, when the store may not have heard of all of them since the whole
-//          cluster was down.
+//          begin in the first 20 s, when the store may not have heard of all of them since the
+//          whole cluster was down.
 // Errors   A run that cannot begin now stays due, and the sweep offers it again.
 // Always   The store decides, in one fenced transaction a begin. While the whole cluster is paused
 //          nothing begins.

@@ -1,4 +1,5 @@
-// Explains why a PENDING run has not been started, and for how long a HELD one waits. Pure; only ExplainWaiting reads the stores.
+// Explains why a PENDING run has not been started, and for how long a HELD one waits. Pure; only
+// ExplainWaiting reads the stores.
 //
 // Always   Applies the rules of routing to the executors' records, by their last heartbeats.
 #pragma once

@@ -221,8 +221,8 @@ class Checker : public WardenObserver {
     WallTime at;
   };
   std::map<SegmentId, Taking> taken_;
-  // Tokens in LOST batches, by the processes that write them; an owner that was deposed does not know
-  // it yet. True: its lease was renewed since.
+  // Tokens in LOST batches, by the processes that write them; an owner that was deposed does not
+  // know it yet. True: its lease was renewed since.
   std::map<ClaimToken, std::map<std::string, bool>> losing_;
   size_t scripts_ = 0;
   size_t starts_ = 0;

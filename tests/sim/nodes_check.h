@@ -1,13 +1,12 @@
-// Rules of nodes without a process of their own, and of finally nodes, judged at each write of a
-// run.
+// Rules of nodes without a process, and of finally nodes, judged at each write of a run.
 //
 // - An approval or a wait that has opened ends once: by the decision of a person, at its end, by a
 //   cancel of its workflow run or of itself, or because a person skips it. It is never claimed.
 // - Only those whom an approval names decide, skip it, or skip a node behind it.
 // - It ends by itself neither before its end nor long after it. A pause of the cluster stops the
 //   time of an approval, but not that of a wait; meanwhile no approval ends by itself.
-// - Finally nodes are left alone by all but a kill of their workflow run, a person who cancels them,
-//   and the end of their time. They run once more after any other node has run.
+// - Finally nodes are left alone by all but a kill of their workflow run, a person who cancels
+//   them, and the end of their time. They run once more after any other node has run.
 // - They have ended when their workflow run ends.
 //
 // workflows_check.h judges when a node may open, start or be skipped.

@@ -4,7 +4,7 @@
 // - A node is released only while its workflow run is RUNNING, if its upstream nodes let it start,
 //   and if fewer than max_parallel nodes are active.
 // - A node's run remains a part of its workflow run.
-// - A node is skipped as not_selected, upstream_failed or too_few only if its upstream nodes say so.
+// - A node is skipped as not_selected, upstream_failed or too_few if its upstream nodes say so.
 // - Nodes without a process open without regard to max_parallel. nodes_check.h judges their ends.
 // - Finally nodes are decided about when all others have ended, also after a cancel.
 // - A workflow run ends when all its nodes have ended, with the result that follows from them.

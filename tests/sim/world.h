@@ -55,7 +55,7 @@ struct WorldOptions {
   // run the workflows again.
   bool lost_nodes = false;
   // Only with `workflows`, each: nodes wait for a person or a time; finally nodes, and rules that
-  // count successes; tasks, and nodes with rules of their own; nodes that run for each item of a list
+  // count successes; tasks, and nodes with rules of their own; nodes that run for each of a list
   bool approvals = false;
   bool finally = false;
   bool tasks = false;

@@ -94,8 +94,7 @@ struct RenderedParameters {
 //
 // An upstream node that has not ended yet (possible under trigger rules other than `all`), or that
 // was skipped, has a state but no exit code and no outputs; PENDING and RUNNING are states too. In
-// a finally node, but for its list, a missing value of a node that is not COMPLETED is an empty
-// text.
+// a finally node, but for its list, a missing value of a node that is not COMPLETED is empty.
 Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
                                                 const NodeRows& rows, const WorkflowFacts& facts);
 

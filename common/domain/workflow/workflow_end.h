@@ -10,8 +10,7 @@ namespace carillon {
 
 struct WorkflowEnding {
   RunChange change;
-  // Names the nodes that failed, whatever has ended the run; after a cancel, not those that it has
-  // cancelled.
+  // Names the nodes that failed, whatever has ended the run; but not those that it has cancelled.
   AttemptResult result;
 };
 

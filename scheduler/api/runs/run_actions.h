@@ -13,10 +13,10 @@
 
 namespace carillon::scheduler {
 
-// Of "cancel", "decide", "execute", "give_up", "release", "retry" and "skip". A workflow's run can be retried
-// from its start, so it needs no failure; it is decided if one of its nodes can be. "execute" is
-// about the job: the caller may run it again, whatever the state of this run. So the list is empty
-// only if the caller may not act on the run, or if its job is deleted.
+// Of "cancel", "decide", "execute", "give_up", "release", "retry" and "skip". A workflow's run can
+// be retried from its start, so it needs no failure; it is decided if one of its nodes can be.
+// "execute" is about the job: the caller may run it again, whatever the state of this run. So the
+// list is empty only if the caller may not act on the run, or if its job is deleted.
 Outcome<nlohmann::json> ActionsOnRun(const Call& call, const RunDetail& run);
 
 // The nodes of a workflow run, as far as actions depend on them.

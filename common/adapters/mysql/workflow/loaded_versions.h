@@ -15,8 +15,7 @@ Result<std::map<JobVersionKey, SharedVersion>> LoadVersions(Session& session,
                                                             const std::vector<JobVersionKey>& keys,
                                                             VersionCache& cache);
 
-// The version `key` of a workflow, out of those found. kCorrupt: it is unreadable, gone or not a
-// workflow's.
+// The version `key`, out of those found. kCorrupt: it is unreadable, gone or not a workflow's.
 Result<SharedVersion> WithGraph(const std::map<JobVersionKey, SharedVersion>& found,
                                 const JobVersionKey& key);
 

