@@ -215,7 +215,7 @@ struct UserCancel {
   std::string_view actor = {};
   std::string_view reason = {};
 };
-// The sentence for the run's `error`: "killed by anna: …"; without a reason, and empty without both.
+// The sentence for the error of the run: "killed by anna: …", or "killed by anna"; else empty.
 std::string CancelSentence(const UserCancel& word);
 
 // Decides about a retry by a user. A FAILED, TIMED_OUT, LOST, CANCELLED or HELD run is set PENDING:
