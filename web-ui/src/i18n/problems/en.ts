@@ -27,6 +27,7 @@ export const enProblems = {
   'problem.exists': 'This already exists.',
   'problem.not_open': 'The node does not wait for a decision.',
   'problem.not_approver': 'Others decide about this node.',
+  'problem.bad_template': 'A placeholder is not valid.',
   'problem.in_use': 'A job still uses this.',
   'problem.conflict': 'The current state does not allow this.',
   'problem.upgrade_unfinished': 'This can be used once the upgrade of the cluster is finished.',

@@ -30,6 +30,7 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.exists': '已经存在。',
   'problem.not_open': '该节点未在等待审批。',
   'problem.not_approver': '该节点由其他人审批。',
+  'problem.bad_template': '占位符无效。',
   'problem.in_use': '仍有任务在使用。',
   'problem.conflict': '其当前状态不允许此操作。',
   'problem.upgrade_unfinished': '集群升级完成后才能使用此设置。',
