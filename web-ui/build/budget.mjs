@@ -12,7 +12,7 @@ const PAGES_KIB = {
   'jobs/transfer/import_page': 230,
   'runs/list/runs_page': 160,
   'runs/detail/run_page': 166,
-  'workflows/run_nodes': 235,
+  'runs/nodes/run_nodes': 235,
   'workflows/graph_tab': 235,
   'gaps/gaps_page': 170,
   'events/events_page': 170,

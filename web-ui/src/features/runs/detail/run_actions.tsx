@@ -16,7 +16,7 @@ import { isWorkflow } from './run_text';
 
 const ConfirmDialog = lazy(() => import('../../../ui/dialogs/confirm_dialog'));
 const Release = lazy(() => import('../waiting/release'));
-const RetryNodesDialog = lazy(() => import('../../workflows/retry_nodes_dialog'));
+const RetryNodesDialog = lazy(() => import('../nodes/retry_nodes_dialog'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
 // True if the run is PENDING and its next attempt waits until it is due, or until the job is resumed.

@@ -27,7 +27,7 @@ import { runPath } from './run_path';
 export { Output };
 
 const PartOf = lazy(() => import('./part_of'));
-const Nodes = lazy(() => import('../../workflows/run_nodes'));
+const Nodes = lazy(() => import('../nodes/run_nodes'));
 const ShardsCard = lazy(() => import('../../shards/shards_card'));
 const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));

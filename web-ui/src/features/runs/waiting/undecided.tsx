@@ -3,9 +3,9 @@ import '../../workflows/texts.en';
 import { Suspense, lazy, useState, type ReactNode } from 'react';
 import type { Run } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
-import { ApprovalMessage } from '../../workflows/approval_message';
+import { ApprovalMessage } from '../nodes/approval_message';
 
-const DecideDialog = lazy(() => import('../../workflows/decide_dialog'));
+const DecideDialog = lazy(() => import('../nodes/decide_dialog'));
 
 // `waits`: what the run waits for, in words.
 export default function Undecided({ run, waits }: { run: Run; waits: ReactNode }) {

@@ -1,15 +1,15 @@
 // The actions of a node of a run, for its row in the table and for its menu in the graph, and their dialogs.
-import './texts.en';
+import '../../workflows/texts.en';
 import { RotateCcw, SkipForward, Unlock, type LucideIcon } from 'lucide-react';
 import { Suspense, lazy, useState, type ReactNode } from 'react';
-import type { Run } from '../../api/types';
-import type { RunNode, RunNodes } from '../../api/workflows';
-import { useDenied } from '../../auth/session';
-import { statePermits } from '../../auth/state_permits';
-import { useTranslation } from '../../i18n/use_translation';
+import type { Run } from '../../../api/types';
+import type { RunNode, RunNodes } from '../../../api/workflows';
+import { useDenied } from '../../../auth/session';
+import { statePermits } from '../../../auth/state_permits';
+import { useTranslation } from '../../../i18n/use_translation';
 import { showLog } from './shown_log';
 
-const ReleaseDialog = lazy(() => import('../lists/runs/release_dialog'));
+const ReleaseDialog = lazy(() => import('../../lists/runs/release_dialog'));
 const DecideDialog = lazy(() => import('./decide_dialog'));
 const RetryNodesDialog = lazy(() => import('./retry_nodes_dialog'));
 const SkipDialog = lazy(() => import('./skip_dialog'));

@@ -1,14 +1,14 @@
 // Dialog that approves or refuses an open approval of a workflow run.
-import './texts.en';
+import '../../workflows/texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../../api/client';
-import { newKey } from '../../api/keys';
-import type { RunNode, RunNodes } from '../../api/workflows';
-import { useTranslation } from '../../i18n/use_translation';
-import { Modal } from '../../ui/dialogs/modal';
-import { toast } from '../../ui/toasts';
-import { explain } from '../../ui/ui';
+import { call } from '../../../api/client';
+import { newKey } from '../../../api/keys';
+import type { RunNode, RunNodes } from '../../../api/workflows';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Modal } from '../../../ui/dialogs/modal';
+import { toast } from '../../../ui/toasts';
+import { explain } from '../../../ui/ui';
 import { ApprovalMessage } from './approval_message';
 
 type Decision = 'approve' | 'refuse';

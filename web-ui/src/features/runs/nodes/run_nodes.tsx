@@ -1,18 +1,18 @@
 // Parts of the page of a workflow run: its graph with the state of each node and the log of one, over the whole
 // width, or the cards below it. One file, because both are always shown. On a phone the graph comes last.
-import './texts.en';
+import '../../workflows/texts.en';
 import { Link } from '@tanstack/react-router';
 import { Suspense, lazy, useMemo, useState, type MouseEvent } from 'react';
-import type { Run } from '../../api/types';
-import { useRunNodes } from '../../api/workflows';
-import { useTranslation } from '../../i18n/use_translation';
-import { useNarrow } from '../../lib/narrow';
-import { Card, Loading } from '../../ui/ui';
+import type { Run } from '../../../api/types';
+import { useRunNodes } from '../../../api/workflows';
+import { useTranslation } from '../../../i18n/use_translation';
+import { useNarrow } from '../../../lib/narrow';
+import { Card, Loading } from '../../../ui/ui';
 import { useNodeActions } from './node_actions';
 import type { MenuPlace } from './node_menu';
 import NodesCard from './nodes_card';
 import { useShownLog } from './shown_log';
-import { WorkflowGraph } from './workflow_graph';
+import { WorkflowGraph } from '../../workflows/workflow_graph';
 
 const NodeLog = lazy(() => import('./node_log'));
 const NodeMenu = lazy(() => import('./node_menu'));

@@ -1,18 +1,18 @@
 // Card with the log of one node, beside the graph of the run. It takes the focus when another node is chosen.
-import '../runs/log/texts.en';
-import './texts.en';
+import '../../workflows/texts.en';
+import '../log/texts.en';
 import { useNavigate } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
-import { FINAL_STATES } from '../../api/types';
-import type { RunNode } from '../../api/workflows';
-import { useTranslation } from '../../i18n/use_translation';
-import { Card } from '../../ui/ui';
-import type { Level } from '../runs/log/log_levels';
+import { FINAL_STATES } from '../../../api/types';
+import type { RunNode } from '../../../api/workflows';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Card } from '../../../ui/ui';
+import type { Level } from '../log/log_levels';
 import { showLog } from './shown_log';
 
 // From the page that this card stands on: as a part of its own, it would bring its icons to the first page.
-const Output = lazy(() => import('../runs/detail/run_page').then((page) => ({ default: page.Output })));
+const Output = lazy(() => import('../detail/run_page').then((page) => ({ default: page.Output })));
 
 export default function NodeLog({ node }: { node: RunNode }) {
   const { t } = useTranslation();

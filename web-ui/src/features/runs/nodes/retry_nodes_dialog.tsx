@@ -1,17 +1,17 @@
 // Dialog that retries a workflow run: from what failed, from the start, or from a node. Shows first which
 // nodes would run again.
-import '../runs/detail/texts.en';
-import './texts.en';
+import '../../workflows/texts.en';
+import '../detail/texts.en';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { call } from '../../api/client';
-import { newKey } from '../../api/keys';
-import type { Run } from '../../api/types';
-import { previewRetry, useRunNodes } from '../../api/workflows';
-import { useTranslation } from '../../i18n/use_translation';
-import { Modal } from '../../ui/dialogs/modal';
-import { toast, toastError } from '../../ui/toasts';
-import { explain } from '../../ui/ui';
+import { call } from '../../../api/client';
+import { newKey } from '../../../api/keys';
+import type { Run } from '../../../api/types';
+import { previewRetry, useRunNodes } from '../../../api/workflows';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Modal } from '../../../ui/dialogs/modal';
+import { toast, toastError } from '../../../ui/toasts';
+import { explain } from '../../../ui/ui';
 
 // `node`: the node that is chosen first.
 export default function RetryNodesDialog(props: { run: Run; node?: string; onClose: () => void }) {

@@ -1,11 +1,11 @@
-import '../../../test_support/texts';
+import '../../../../test_support/texts';
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { queryClient } from '../../api/queries';
-import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
-import { SLOW_MS, nodes, run, runNode, show } from '../../../test_support/workflow_nodes';
+import { queryClient } from '../../../api/queries';
+import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
+import { SLOW_MS, nodes, run, runNode, show } from '../../../../test_support/workflow_nodes';
 import RetryNodesDialog from './retry_nodes_dialog';
-import '../../ui/dialogs/modal_dialog';
+import '../../../ui/dialogs/modal_dialog';
 
 beforeEach(() => queryClient.clear());
 

@@ -1,28 +1,28 @@
 // Cards of a workflow run: the times of its nodes as bars, and the table of them with what the graph shows, from
 // which nodes are skipped.
-import '../runs/detail/texts.en';
-import './texts.en';
+import '../../workflows/texts.en';
+import '../detail/texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { call } from '../../api/client';
-import { serverNow } from '../../lib/server_clock';
-import type { Run } from '../../api/types';
-import { useRunNodes, type RunNode, type RunNodes } from '../../api/workflows';
-import { useDenied } from '../../auth/session';
-import { useTextOr } from '../../i18n/text_or';
-import { useTranslation } from '../../i18n/use_translation';
-import { useNow } from '../../lib/clock';
-import { span } from '../../lib/format';
-import { usePreferences } from '../../lib/preferences';
-import { DataTable, type Column } from '../../ui/data_table';
-import { Modal } from '../../ui/dialogs/modal';
-import { StateBadge } from '../../ui/state_badge';
-import { Time } from '../../ui/time';
-import { toastError } from '../../ui/toasts';
-import { Card, LoadFailure, Loading, explain } from '../../ui/ui';
+import { call } from '../../../api/client';
+import { serverNow } from '../../../lib/server_clock';
+import type { Run } from '../../../api/types';
+import { useRunNodes, type RunNode, type RunNodes } from '../../../api/workflows';
+import { useDenied } from '../../../auth/session';
+import { useTextOr } from '../../../i18n/text_or';
+import { useTranslation } from '../../../i18n/use_translation';
+import { useNow } from '../../../lib/clock';
+import { span } from '../../../lib/format';
+import { usePreferences } from '../../../lib/preferences';
+import { DataTable, type Column } from '../../../ui/data_table';
+import { Modal } from '../../../ui/dialogs/modal';
+import { StateBadge } from '../../../ui/state_badge';
+import { Time } from '../../../ui/time';
+import { toastError } from '../../../ui/toasts';
+import { Card, LoadFailure, Loading, explain } from '../../../ui/ui';
 import { ApprovalMessage } from './approval_message';
-import { waitText } from './edge_text';
+import { waitText } from '../../workflows/edge_text';
 import { isAwaiting, isOpened, useNodeActions, type NodeAction } from './node_actions';
 import { barsOf, msOf } from './node_times';
 

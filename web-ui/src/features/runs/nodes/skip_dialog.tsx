@@ -1,14 +1,14 @@
 // Dialog that skips a node of a run.
-import './texts.en';
+import '../../workflows/texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call } from '../../api/client';
-import type { Run } from '../../api/types';
-import type { RunNodes } from '../../api/workflows';
-import { useTranslation } from '../../i18n/use_translation';
-import { Modal } from '../../ui/dialogs/modal';
-import { toast } from '../../ui/toasts';
-import { explain } from '../../ui/ui';
+import { call } from '../../../api/client';
+import type { Run } from '../../../api/types';
+import type { RunNodes } from '../../../api/workflows';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Modal } from '../../../ui/dialogs/modal';
+import { toast } from '../../../ui/toasts';
+import { explain } from '../../../ui/ui';
 
 export default function SkipDialog(props: { run: Run; node: string; onClose: () => void }) {
   const { t } = useTranslation();

@@ -1,9 +1,9 @@
 // The menu of a node in the graph, at the place of a right click: its run, its job, and the actions of its row.
-import './texts.en';
+import '../../workflows/texts.en';
 import { Menu } from '@base-ui/react/menu';
 import { Link } from '@tanstack/react-router';
-import type { RunNode } from '../../api/workflows';
-import { useTranslation } from '../../i18n/use_translation';
+import type { RunNode } from '../../../api/workflows';
+import { useTranslation } from '../../../i18n/use_translation';
 import type { NodeAction } from './node_actions';
 
 export interface MenuPlace {

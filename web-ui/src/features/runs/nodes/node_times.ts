@@ -1,5 +1,5 @@
 // Times of the nodes of a run, for a table and for bars. Pure.
-import type { RunNode } from '../../api/workflows';
+import type { RunNode } from '../../../api/workflows';
 
 const ACTIVE = new Set(['RUNNING', 'HELD']);
 const WAITS = new Set(['approval', 'wait']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunNode } from '../../api/workflows';
+import type { RunNode } from '../../../api/workflows';
 import { barsOf, msOf } from './node_times';
 
 const at = (s: number) => new Date(Date.UTC(2026, 2, 1) + s * 1000).toISOString();

@@ -1,15 +1,15 @@
-import '../../../test_support/texts';
+import '../../../../test_support/texts';
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { queryClient } from '../../api/queries';
-import { HttpResponse, at, http, server } from '../../../test_support/server';
-import { SLOW_MS, edge, nodes, rows, run, runNode, show } from '../../../test_support/workflow_nodes';
+import { queryClient } from '../../../api/queries';
+import { HttpResponse, at, http, server } from '../../../../test_support/server';
+import { SLOW_MS, edge, nodes, rows, run, runNode, show } from '../../../../test_support/workflow_nodes';
 import NodesCard from './nodes_card';
 import RunNodes from './run_nodes';
-import '../lists/runs/release_dialog';
+import '../../lists/runs/release_dialog';
 import './decide_dialog';
 import './skip_dialog';
-import '../../ui/dialogs/modal_dialog';
+import '../../../ui/dialogs/modal_dialog';
 
 beforeEach(() => queryClient.clear());
 

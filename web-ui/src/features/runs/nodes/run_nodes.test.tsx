@@ -1,19 +1,19 @@
-import '../../../test_support/texts';
+import '../../../../test_support/texts';
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { queryClient } from '../../api/queries';
-import type { Run } from '../../api/types';
-import { HttpResponse, at, http, server } from '../../../test_support/server';
-import { SLOW_MS, nodes, run, runNode, show } from '../../../test_support/workflow_nodes';
-import Waiting from '../runs/waiting/waiting_text';
+import { queryClient } from '../../../api/queries';
+import type { Run } from '../../../api/types';
+import { HttpResponse, at, http, server } from '../../../../test_support/server';
+import { SLOW_MS, nodes, run, runNode, show } from '../../../../test_support/workflow_nodes';
+import Waiting from '../waiting/waiting_text';
 import RunNodes from './run_nodes';
 import { showLog } from './shown_log';
-import '../runs/waiting/undecided';
+import '../waiting/undecided';
 import './decide_dialog';
 import './node_log';
 import './node_menu';
 import './retry_nodes_dialog';
-import '../../ui/dialogs/modal_dialog';
+import '../../../ui/dialogs/modal_dialog';
 
 const LATE = { timeout: SLOW_MS };
 const may = { allowed_actions: ['retry', 'skip'] };
