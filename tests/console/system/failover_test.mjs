@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { withCluster } from '../support/cluster.mjs';
 import { startProxy, until } from '../support/server.mjs';
 
-const BANNER = 'The server is not responding. The data shown was last updated';
+const BANNER = 'The server is not responding. Last update';
 const { cluster, status, open } = withCluster({ schedulers: 2, executors: 1 });
 
 // Records every state that the page's heading shows, in order.

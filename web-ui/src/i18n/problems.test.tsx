@@ -30,7 +30,7 @@ describe('a problem in English', () => {
   });
   it('a problem in English without a text and with an unknown code is unspecific', async () => {
     expect(explain(await refused(problem(418, 'teapot', '')), t)).toBe(
-      'Unknown error. Try again, or search the server log.',
+      'Unknown error. Search the server log.',
     );
   });
 });

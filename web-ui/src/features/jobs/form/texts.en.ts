@@ -169,8 +169,7 @@ export const en = {
   'form.retry_count': 'Retries',
   'form.retry_interval': 'Retry delay (seconds)',
   'form.presume_dead_s': 'Presume dead after (s)',
-  'form.presume_dead_s_hint':
-    'If the executor of a function is lost: retry after so long, although it may still run. 0: hold.',
+  'form.presume_dead_s_hint': 'A lost function may run twice then. 0: never.',
   'form.pause_after_failures': 'Pause after failures',
   'form.pause_after_failures_hint': 'Failed runs in a row, not counting runs by hand; 0: never.',
   'form.retry_backoff': 'Backoff',
@@ -317,7 +316,7 @@ export const en = {
   'hint.seconds_field': 'The first of six fields is the second: it fires several times a minute.',
   'hint.year_field': 'The seventh field, the year, can be left out.',
   'hint.same_instant': 'Two schedules fire at the same instant: that makes two runs.',
-  'hint.ends_first': 'A node waits longer than the timeout of the workflow allows.',
+  'hint.ends_first': 'A node waits longer than the timeout.',
   'hint.crowded_minute': 'Many other jobs fire in the same minute.',
   'form.namespace_hint':
     'Lower-case letters, digits and -. Job files match existing jobs by name within a namespace.',

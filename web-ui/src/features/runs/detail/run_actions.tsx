@@ -1,7 +1,7 @@
 // Buttons that cancel, retry or repeat a run, and the questions that some of them ask first.
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Ban, RotateCcw, SlidersHorizontal, Unplug } from 'lucide-react';
+import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import { ApiError, call } from '../../../api/client';
 import { newKey } from '../../../api/keys';
@@ -90,7 +90,7 @@ export function Actions({ run }: { run: Run }) {
     <>
       {isHanging(run) && (
         <button type="button" className="button button-danger" onClick={() => setConfirm('give_up')}>
-          <Unplug aria-hidden size={15} />
+          <Ban aria-hidden size={15} />
           {t('run.give_up')}
         </button>
       )}

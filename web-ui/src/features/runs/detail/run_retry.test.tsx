@@ -232,10 +232,10 @@ describe('a function that hangs', () => {
     };
     await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
     fireEvent.click(await screen.findByRole('button', { name: 'Give up…' }));
-    await screen.findByText(/may go on, and two may run at the same time/);
+    await screen.findByText(/may go on, so two may run at the same time/);
     // A function has no process of its own that could be killed.
     expect(screen.queryByRole('button', { name: 'Kill now' })).toBeNull();
-    screen.getByText(/ends when its function has returned/);
+    screen.getByText(/ends when its function returns/);
     const dialog = await screen.findByRole('dialog');
     fireEvent.click(within(dialog).getByRole('button', { name: 'Give up' }));
     await waitFor(() => expect(sent).toEqual([{ give_up: true, confirm_overlap: true }]));
