@@ -48,11 +48,12 @@ Labels LabelsOf(const std::string& text) {
 }  // namespace
 
 Result<std::map<JobNo, Backer>> ReadOwners(Session& session, const std::set<JobNo>& workflows) {
-  static const std::string statement = fmt::format(
-      "SELECT k.n, j.user_id, {} FROM JSON_TABLE({}, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
-      "'$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n LEFT JOIN users u "
-      "FORCE INDEX (PRIMARY) ON u.user_id = CONVERT(j.user_id USING ascii) COLLATE ascii_bin",
-      kUserColumns, CARILLON_JSON);
+  static const std::string statement =
+      fmt::format("SELECT k.n, j.user_id, {} FROM ", kUserColumns) +
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(PRIMARY) ON j.job_no = k.n LEFT JOIN users u FORCE INDEX (PRIMARY) ON u.user_id = "
+      "CONVERT(j.user_id USING ascii) COLLATE ascii_bin";
   std::map<JobNo, Backer> owners;
   if (workflows.empty()) return owners;
   JsonRows wanted;
