@@ -268,7 +268,7 @@ TYPED_TEST(WorkflowContract, StepsOfSeveralRunsShareATransaction) {
   WorkflowDriver s = this->workflow_driver();
   const StoredJob flow = s.CreateFlow(s.Chain());
   const StoredJob other = s.CreateFlow(s.Flow({s.Node("a"), s.Node("b")}), "other");
-  const std::vector<RunKey> keys = {s.Begun(flow, kT0), s.Begun(other, kT0), s.Begun(flow, kT0)};
+  const std::vector keys = {s.Begun(flow, kT0), s.Begun(other, kT0), s.Begun(flow, kT0 + 1us)};
   s.EndRun(s.StartNode(keys[0], "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
   s.EndRun(s.StartNode(keys[1], "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
   s.EndRun(s.StartNode(keys[2], "a", kT0 + 1s), RunState::kFailed, kT0 + 2s);
