@@ -176,6 +176,7 @@ TEST_F(WorkflowLoopTest, WakeUpsOfRunsSetAsideHideNoOthers) {
   store_.crowd_size = 5'000;
   FailSteps(store_.crowd, ErrorCode::kCorrupt);
   Finish(good, 0);
+  loop_.Nudge();
   for (int looks = 0; looks < 6; ++looks) Step();
   EXPECT_TRUE(IsTime(NodeRowOf(good, 1).due));
 }
