@@ -59,6 +59,9 @@ bool ClusterPauser::SetTo(bool paused) {
     if (settings == nullptr) continue;
     const ClusterSettings stored = *ports_.store.ReadSettings();
     settings->Adopt(stored);
+    // A second pause replaces neither the reason nor the time of the first.
+    const bool in_force = settings->version() == stored.version;
+    if (PauseOf(stored).has_value() == paused && in_force) return true;
     const ClusterSettings next = Changed(stored, settings->version(), paused);
     const auto written = ports_.store.WriteSettings(stored.version, next, Ended(stored, next));
     if (!written.ok()) continue;
