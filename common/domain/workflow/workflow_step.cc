@@ -123,7 +123,9 @@ class Step {
   }
 
   void DecideReleases() {
-    int64_t active = std::count_if(rows_.begin(), rows_.end(), IsActive);
+    const bool all = failpoint::Broken("opened.counts");
+    int64_t active = std::ranges::count_if(
+        rows_, [all](const NodeRow& row) { return IsActive(row) || (all && row.opened); });
     const bool unlimited = failpoint::Broken("workflow.max_parallel");
     for (size_t i = 0; i < rows_.size(); ++i) {
       const WorkflowNode& node = graph_.node(i);
@@ -133,7 +135,7 @@ class Step {
       if (JudgeNode(graph_, i, rows_).kind != NodeVerdict::Kind::kStart) continue;
       if (opens) {
         Open(i, node);
-        if (failpoint::Broken("opened.counts")) ++active;
+        if (all) ++active;
         continue;
       }
       Add(i, NodeAction::kRelease);
