@@ -200,7 +200,9 @@ std::optional<std::string> NodesCheck::FinallyWritten(const Place& place, const 
   const RunRow& own = tables_.FindRun(place.entry.own)->row;
   const bool by_person = deed_ && (deed_->key == after.key || deed_->kills);
   const bool killed = own.state != RunState::kRunning || own.cancel_requested == CancelMode::kKill;
-  if (by_person || killed) return std::nullopt;
+  // The next run of its job, which is not the workflow's, ends it.
+  const bool replaced = EndsPrevious(tables_.FindJob(after.job_no)->definition.overlap_policy);
+  if (by_person || killed || replaced) return std::nullopt;
   WallTime since{};
   for (size_t i = 0; i < place.definition.nodes.size(); ++i) {
     if (place.definition.nodes[i].is_finally) continue;

@@ -5,8 +5,9 @@
 // - Only those whom an approval names decide, skip it, or skip a node behind it.
 // - It ends by itself neither before its end nor long after it. A pause of the cluster stops the
 //   time of an approval, but not that of a wait; meanwhile no approval ends by itself.
-// - Finally nodes are left alone by all but a kill of their workflow run, a person who cancels
-//   them, and the end of their time. They run once more after any other node has run.
+// - Only a kill of their workflow run, a person who cancels them, the end of their time, and a new
+//   run of their job that ends its previous one stop finally nodes. They run once more after any
+//   other node has run.
 // - They have ended when their workflow run ends.
 //
 // workflows_check.h judges when a node may open, start or be skipped.
