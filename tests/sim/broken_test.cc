@@ -122,10 +122,10 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, and the parameters of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40, 24},
-        BrokenRule{"request.any_attempt", "parameters", 40, 629},
+        BrokenRule{"request.any_attempt", "parameters", 40, 750},
         // fires that are taken for done because a workflow with the same fire ran the job as a
         // node, and such a node's run is run again
-        BrokenRule{"backfill.any_kind", "", 40, 27, false, false, false, true},
+        BrokenRule{"backfill.any_kind", "", 40, 95, false, false, false, true},
         // the pause: missed fires skipped, overtaken ones run, each gate removed, nobody notified
         BrokenRule{"misfire.policy", "pause: misfires", 40},
         BrokenRule{"misfire.overtaken", "pause: misfires", 40, 41},
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{.name = "backfill.nodes_unasked",
                    .promise = "P4",
                    .seeds_max = 40,
-                   .first = 240,
+                   .first = 750,
                    .workflows = true,
                    .lost_nodes = true},
         // approvals: the names of those who decide are not asked when a node is skipped, they
