@@ -66,7 +66,7 @@ class CancelTest(ServerCase):
         since = time.monotonic()
         answer = self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
         self.assertEqual(answer["cancelled"], 1)
-        self.assertEqual(self.dies_at_once(run_id, pids, since)["error"], "killed on request")
+        self.assertEqual(self.dies_at_once(run_id, pids, since)["error"], "killed by token/admin")
 
     def test_kill_cuts_the_grace_short_and_is_not_taken_back(self):
         run_id, pids = self.start_ignoring_sigterm()
@@ -90,7 +90,7 @@ class CancelTest(ServerCase):
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         run = self.cancelled(run_id)
         self.assertGreaterEqual(time.monotonic() - since, 2)
-        self.assertEqual(run["error"], "cancelled on request")
+        self.assertEqual(run["error"], "cancelled by token/admin")
         self.assertEqual([pid for pid in pids if alive(pid)], [])
 
     def test_kill_reaches_jobs_and_bulk_actions(self):
@@ -140,7 +140,7 @@ class CancelTest(ServerCase):
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
         run = self.cancelled(run_id)
         self.assertEqual([pid for pid in pids if alive(pid)], [])
-        self.assertEqual(run["error"], "killed on request")
+        self.assertEqual(run["error"], "killed by token/admin")
 
 
 if __name__ == "__main__":
