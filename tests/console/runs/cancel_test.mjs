@@ -42,7 +42,7 @@ test('a run that ignores its cancel is killed on request, and says so', async ()
     await page.getByRole('button', { name: 'Kill now' }).click();
     await dialog.getByRole('button', { name: 'Kill now' }).click();
     await page.locator('h1 [data-state=CANCELLED]').waitFor();
-    await page.getByText('killed on request').waitFor();
+    await page.getByText('killed by token/admin').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Kill now' }).count(), 0);
   });
 });
@@ -65,7 +65,7 @@ test('a run is cancelled and killed by keyboard, in Chinese', async () => {
     await page.keyboard.press('Enter');
     await dialog.getByRole('button', { name: '立即强制终止' }).press('Enter');
     await page.locator('h1 [data-state=CANCELLED]').waitFor();
-    assert.equal((await shown(run)).error, 'killed on request');
+    assert.equal((await shown(run)).error, 'killed by token/admin');
   });
 });
 
