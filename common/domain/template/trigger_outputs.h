@@ -27,7 +27,7 @@ bool AsksForOutputs(const JobDefinition& job);  // in any schedule of kind `afte
 // The names of the outputs in it. Empty if it cannot be parsed.
 std::set<std::string> OutputsAskedBy(const ParameterValue& value);
 
-// Those parameters of the schedule that ask for outputs. kInvalid with "/parameters/NAME": the run
+// The parameters of the schedule that ask for outputs. kInvalid with "/parameters/NAME": the run
 // has no such output, or the values break the job's rules or the limits of parameters. The sentence
 // quotes no value.
 Result<RenderedParameters> RenderTriggerOutputs(const JobDefinition& job, const ScheduleSpec& spec,

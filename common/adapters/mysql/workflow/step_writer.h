@@ -31,7 +31,7 @@ struct StepReads {
   const WorkflowGraph& graph() const { return *version->graph; }
 };
 
-// What the steps of one transaction share.
+// Shared by the steps of one transaction.
 class StepShare {
  public:
   StepShare(Session& a_session, const StepWrite& the_rules)
